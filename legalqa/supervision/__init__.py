@@ -1,0 +1,1 @@
+"""What keeps the embedded Postgres and Redis running; `legalqa.embedded` is the way in."""
