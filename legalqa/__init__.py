@@ -1,0 +1,1 @@
+"""The project: the only package that knows all apps."""

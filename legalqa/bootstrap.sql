@@ -40,6 +40,11 @@ set client_min_messages = warning;
 create extension if not exists vector;
 alter function pg_catalog.arrayoverlap(anyarray, anyarray) leakproof;
 revoke create on schema public from public;
+-- What migrations make as the owner, the application may use; policies limit it to rows.
+alter default privileges for role legalqa_owner in schema public
+  grant select, insert, update, delete on tables to legalqa_app;
+alter default privileges for role legalqa_owner in schema public
+  grant usage, select on sequences to legalqa_app;
 
 select 'create database legalqa owner legalqa_owner'
  where not exists (select from pg_database where datname = 'legalqa') \gexec
@@ -50,3 +55,8 @@ set client_min_messages = warning;
 create extension if not exists vector;
 alter function pg_catalog.arrayoverlap(anyarray, anyarray) leakproof;
 revoke create on schema public from public;
+-- What migrations make as the owner, the application may use; policies limit it to rows.
+alter default privileges for role legalqa_owner in schema public
+  grant select, insert, update, delete on tables to legalqa_app;
+alter default privileges for role legalqa_owner in schema public
+  grant usage, select on sequences to legalqa_app;

@@ -24,6 +24,7 @@ from typing import IO, Any
 from legalqa.supervision import postgres, redis, supervisor
 from legalqa.supervision.layout import (
     ROOT,
+    VAR_DIR_VARIABLE,
     EmbeddedServicesError,
     Layout,
     Sockets,
@@ -122,6 +123,7 @@ def _start_supervisor(layout: Layout) -> subprocess.Popen[bytes]:
             stdout=log,
             stderr=log,
             start_new_session=True,
+            env={**os.environ, VAR_DIR_VARIABLE: str(layout.var)},  # it may be relative to here
         )
 
 

@@ -1,0 +1,433 @@
+"""What people do with policies: upload, approve, decide on findings, withdraw, grant.
+
+Each runs in one transaction with its audit row. Whether the person has the right is checked
+by the door (admin, API, command); who may approve is a rule of the subject and checked here.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db.models import Max
+from django.utils.text import slugify
+
+from documents import access, audit, lifecycle, pipeline, queue
+from documents.errors import ValidationProblem
+from documents.ingestion import store
+from documents.models import (
+    AccessLabel,
+    Chunk,
+    Finding,
+    LabelGrant,
+    Policy,
+    PolicyVersion,
+    Section,
+    VersionDetail,
+    VersionState,
+)
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import Group, User
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """What a person hands in; empty fields fall back to the policy's own."""
+
+    data: bytes
+    file_name: str
+    policy_slug: str = ""
+    title: str = ""
+    labels: tuple[str, ...] = ()
+    effective_from: datetime.date | None = None
+    effective_to: datetime.date | None = None  # the last day in force
+    publish: bool = False  # approve as well; the door checks the right
+    contact: str = ""
+    department: str = ""
+    category: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """The version that holds an upload; `is_duplicate` when it was there already."""
+
+    version_id: int
+    version_public_id: str
+    policy_slug: str
+    number: int
+    state: str
+    is_duplicate: bool
+
+
+def upload(given: Upload, *, actor: User | None) -> Received:
+    """Take a file as a version of a policy; what is accepted here is never lost.
+
+    The file is flushed to disk before its row is committed. The same bytes for the same
+    policy make no second version.
+
+    Raises:
+        ValidationProblem: nothing to read, too large, reversed dates, no title.
+        UnknownLabelError: a label that does not exist.
+    """
+    _check_upload(given)
+    sha256 = store.save(settings.FILES_DIR, given.data)
+    with access.editing():
+        labels = access.require_labels(given.labels)
+        policy = _policy_for(given, labels, actor)
+        same = _same_bytes(policy, sha256)
+        if same is not None:
+            return _received(same, is_duplicate=True)
+        first = given.effective_from or access.today()
+        pipeline.check_dates(policy, first, given.effective_to)
+        version = _create_version(policy, given, first, labels, sha256, actor)
+        queue.enqueue("ingest_version", version.pk)
+        return _received(version, is_duplicate=False)
+
+
+def _check_upload(given: Upload) -> None:
+    if not given.data.strip():
+        raise ValidationProblem(
+            f"{given.file_name} is empty. Upload a file that holds text.", code="empty"
+        )
+    if len(given.data) > settings.MAX_UPLOAD_BYTES:
+        limit = settings.MAX_UPLOAD_BYTES // (1024 * 1024)
+        raise ValidationProblem(
+            f"{given.file_name} is larger than {limit} MB. Split it, or raise "
+            "LEGALQA_MAX_UPLOAD_BYTES.",
+            code="too_large",
+        )
+    if given.publish and settings.APPROVAL == "four-eyes":
+        raise ValidationProblem(
+            "Four-eyes approval is on: upload without publishing, and let another person approve.",
+            code="four_eyes",
+        )
+    if given.effective_to and given.effective_from and given.effective_to < given.effective_from:
+        raise ValidationProblem(
+            f"The last day ({given.effective_to}) lies before the first ({given.effective_from}).",
+            code="bad_dates",
+        )
+
+
+def title_from(file_name: str) -> str:
+    """A readable title from a file name: `leave-policy.md` gives `Leave policy`."""
+    words = PurePath(file_name).stem.replace("_", " ").replace("-", " ").strip()
+    return words[:1].upper() + words[1:] if words else "Untitled policy"
+
+
+def slug_for(name: str) -> str:
+    """A slug for a policy title or file name; a name without Latin letters keeps its own."""
+    slug = slugify(name)[:120] or slugify(name, allow_unicode=True)[:120]
+    if not slug:
+        raise ValidationProblem(
+            "The policy needs a name with letters or digits: give a title or a slug.", code="invalid"
+        )
+    return slug
+
+
+def _policy_for(given: Upload, labels: Sequence[AccessLabel], actor: User | None) -> Policy:
+    title = given.title or title_from(given.file_name)
+    slug = given.policy_slug or slug_for(title)
+    policy, is_new = Policy.objects.get_or_create(
+        slug=slug,
+        defaults={
+            "title": title,
+            "owner": actor,
+            "contact": given.contact or (actor.get_full_name() if actor else ""),
+            "department": given.department,
+            "category": given.category,
+            "language": given.language,
+        },
+    )
+    if is_new:
+        policy.default_labels.set(labels)
+        audit.record("policy_created", policy, actor=actor, after={"slug": slug, "title": title})
+    return policy
+
+
+def _same_bytes(policy: Policy, sha256: str) -> PolicyVersion | None:
+    gone = [VersionState.REJECTED, VersionState.WITHDRAWN, VersionState.FAILED]
+    versions = PolicyVersion.objects.filter(policy=policy, detail__file_sha256=sha256)
+    return versions.exclude(state__in=gone).order_by("-number").first()
+
+
+def _create_version(
+    policy: Policy,
+    given: Upload,
+    first: datetime.date,
+    labels: Sequence[AccessLabel],
+    sha256: str,
+    actor: User | None,
+) -> PolicyVersion:
+    Policy.objects.select_for_update().get(pk=policy.pk)  # two uploads at once get two numbers
+    last_number = PolicyVersion.objects.filter(policy=policy).aggregate(n=Max("number"))["n"] or 0
+    end = given.effective_to + datetime.timedelta(days=1) if given.effective_to else None
+    version = PolicyVersion.objects.create(
+        policy=policy, number=last_number + 1, effective=(first, end)
+    )
+    version.labels.set(labels or policy.default_labels.all())
+    VersionDetail.objects.create(
+        version=version,
+        file_sha256=sha256,
+        file_name=safe_file_name(given.file_name),
+        file_size_bytes=len(given.data),
+        publish_when_ready=given.publish,
+        created_by=actor,
+        approved_by=actor if given.publish else None,
+        approved_at=datetime.datetime.now(datetime.UTC) if given.publish else None,
+    )
+    audit.record(
+        "version_received",
+        version,
+        actor=actor,
+        after={"sha256": sha256, "labels": sorted(v.slug for v in version.labels.all())},
+    )
+    return version
+
+
+def safe_file_name(name: str) -> str:
+    """A client's file name as it may be shown: no folders, no control characters, 255 at most."""
+    base = PurePath(name.replace("\\", "/")).name
+    return "".join(c for c in base if c.isprintable())[:255] or "unnamed"
+
+
+def _received(version: PolicyVersion, *, is_duplicate: bool) -> Received:
+    return Received(
+        version_id=version.pk,
+        version_public_id=str(version.public_id),
+        policy_slug=version.policy.slug,
+        number=version.number,
+        state=version.state,
+        is_duplicate=is_duplicate,
+    )
+
+
+def approve_version(version_id: int, *, reviewer: User | None) -> None:
+    """Approve a version that awaits it; embedding and publication follow.
+
+    Raises:
+        ValidationProblem: four-eyes and the reviewer uploaded it, no audience label, bad dates.
+        TransitionError: it does not await approval.
+    """
+    with access.editing():
+        version = lifecycle.lock(version_id)
+        detail = VersionDetail.objects.get(version=version)
+        pipeline.require_state(version, VersionState.AWAITING_APPROVAL, VersionState.FAILED)
+        is_own = reviewer is None or detail.created_by_id == reviewer.pk
+        if settings.APPROVAL == "four-eyes" and is_own:
+            raise ValidationProblem(
+                "Four-eyes approval is on: another person than the uploader must approve.",
+                code="four_eyes",
+            )
+        if not version.labels.filter(role=AccessLabel.Role.AUDIENCE).exists():
+            raise ValidationProblem(
+                "The version has no audience label, so nobody could read it. Set one first.",
+                code="no_label",
+            )
+        if version.state == VersionState.FAILED and not detail.chunk_count:
+            raise ValidationProblem(
+                "This version failed before it was read. Retry it first.", code="not_parsed"
+            )
+        first, last = access.effective_days(version)
+        pipeline.check_dates(version.policy, first, last, besides=version.pk)
+        detail.approved_by, detail.approved_at = reviewer, datetime.datetime.now(datetime.UTC)
+        detail.failure, detail.attempts = "", 0
+        detail.save(update_fields=["approved_by", "approved_at", "failure", "attempts"])
+        audit.record("version_approved", version, actor=reviewer, after={"number": version.number})
+        pipeline.begin_indexing(version_id)
+
+
+def reject_version(version_id: int, *, reviewer: User | None, note: str) -> None:
+    """Turn a version down for good; its file and findings stay on record."""
+    with access.editing():
+        lifecycle.transition(
+            version_id, VersionState.REJECTED, actor=reviewer, detail={"note": note}
+        )
+
+
+def retry_version(version_id: int, *, actor: User | None) -> None:
+    """Run a failed version again from its stored file."""
+    with access.editing():
+        version = lifecycle.lock(version_id)
+        pipeline.require_state(version, VersionState.FAILED)
+        VersionDetail.objects.filter(pk=version_id).update(attempts=0, failure="")
+        lifecycle.transition(version_id, VersionState.RECEIVED, actor=actor)
+        queue.enqueue("ingest_version", version_id)
+
+
+def withdraw_version(version_id: int, *, actor: User | None, note: str) -> None:
+    """Take back a version that was published in error: unreadable for every date, at once."""
+    with access.editing():
+        version = lifecycle.transition(
+            version_id, VersionState.WITHDRAWN, actor=actor, detail={"note": note}
+        )
+        pipeline.hide_chunks(version.chunks.all())
+
+
+def retire_version(version_id: int, *, last_day: datetime.date, actor: User | None) -> None:
+    """End a published version after `last_day`; it stays readable for the days before.
+
+    Raises:
+        ValidationProblem: the day lies before the first day in force.
+    """
+    with access.editing():
+        version = lifecycle.lock(version_id)
+        pipeline.require_state(version, VersionState.PUBLISHED)
+        first, last = access.effective_days(version)
+        pipeline.check_dates(version.policy, first, last_day, besides=version.pk)
+        if last is not None and last < last_day:
+            raise ValidationProblem(
+                f"The version already ends on {last}. To extend it, upload it again.",
+                code="bad_dates",
+            )
+        pipeline.close_version(version, last_day=last_day)
+        audit.record(
+            "version_retired", version, actor=actor,
+            before={"last_day": str(last)}, after={"last_day": str(last_day)},
+        )
+
+
+def decide_chunk(chunk_id: int, *, release: bool, reviewer: User | None, note: str) -> None:
+    """Release a quarantined passage to readers, or reject it; either can be taken back.
+
+    Raises:
+        ValidationProblem: no note is given, or the passage is not and was not held.
+    """
+    if not note.strip():
+        raise ValidationProblem("Say in a note why you decide so.", code="note_missing")
+    with access.editing():
+        chunk = Chunk.objects.select_for_update(of=("self",)).select_related("version__policy").get(
+            pk=chunk_id
+        )
+        if chunk.state == Chunk.State.READY:
+            raise ValidationProblem("This passage is not in quarantine.", code="not_held")
+        before = chunk.state
+        chunk.state = Chunk.State.RELEASED if release else Chunk.State.REJECTED
+        if not release:
+            pipeline.hide_chunks(Chunk.objects.filter(pk=chunk_id))
+        Chunk.objects.filter(pk=chunk_id).update(state=chunk.state)
+        if release and chunk.version.state == VersionState.PUBLISHED and before != chunk.state:
+            pipeline.show_chunks(chunk.version, Chunk.objects.filter(pk=chunk_id))
+        _decide_findings(chunk, release, reviewer, note)
+        audit.record(
+            "passage_released" if release else "passage_rejected", chunk, actor=reviewer,
+            before={"state": before}, after={"state": chunk.state, "note": note},
+        )
+        _leave_hold(chunk.version, reviewer)
+
+
+def _decide_findings(chunk: Chunk, release: bool, reviewer: User | None, note: str) -> None:
+    decision = Finding.Decision.RELEASED if release else Finding.Decision.REJECTED
+    chunk.findings.update(
+        decision=decision, reviewer=reviewer, note=note,
+        decided_at=datetime.datetime.now(datetime.UTC),
+    )
+
+
+def _leave_hold(version: PolicyVersion, reviewer: User | None) -> None:
+    """A held version goes on once the last of its passages is decided."""
+    if version.state != VersionState.HELD:
+        return
+    if not version.chunks.filter(state=Chunk.State.QUARANTINED).exists():
+        lifecycle.transition(version.pk, VersionState.AWAITING_APPROVAL, actor=reviewer)
+
+
+def set_version_labels(version_id: int, slugs: Sequence[str], *, actor: User | None) -> None:
+    """Change who may read a version, in force with the next request.
+
+    Raises:
+        UnknownLabelError: a label that does not exist.
+        ValidationProblem: no audience among them: nobody could read it.
+    """
+    with access.editing():
+        version = lifecycle.lock(version_id)
+        labels = access.require_labels(slugs)
+        if not any(label.role == AccessLabel.Role.AUDIENCE for label in labels):
+            raise ValidationProblem(
+                "Choose at least one audience label, or nobody could read it.", code="no_label"
+            )
+        before = sorted(label.slug for label in version.labels.all())
+        version.labels.set(labels)
+        _relabel(version)
+        audit.record(
+            "version_labels_changed", version, actor=actor,
+            before={"labels": before}, after={"labels": sorted(slugs)},
+        )
+
+
+def set_section_labels(section_id: int, slugs: Sequence[str], *, actor: User | None) -> None:
+    """Give a section and what lies below it labels of its own; none: those of the version.
+
+    Raises:
+        UnknownLabelError: a label that does not exist.
+    """
+    with access.editing():
+        section = Section.objects.select_related("version").get(pk=section_id)
+        version = lifecycle.lock(section.version_id)
+        before = sorted(label.slug for label in section.labels.all())
+        section.labels.set(access.require_labels(slugs))
+        _relabel(version)
+        audit.record(
+            "section_labels_changed", section, actor=actor,
+            before={"labels": before}, after={"labels": sorted(slugs)},
+        )
+
+
+def _relabel(version: PolicyVersion) -> None:
+    """Give every chunk the class of its section: own labels, else the nearest parent's.
+
+    A restriction of a parent section holds below it whatever a child says, since the child's
+    path shows the parent's heading. A section's own restriction alone keeps the audiences
+    that it would have had, so adding one never widens and never empties.
+    """
+    effective: dict[int, frozenset[AccessLabel]] = {}
+    of_version = frozenset(version.labels.all())
+    sections = version.sections.prefetch_related("labels").order_by("ordinal")
+    for section in sections:
+        above = effective.get(section.parent_id, of_version) if section.parent_id else of_version
+        effective[section.pk] = _combined(above, frozenset(section.labels.all()))
+    for labels in set(effective.values()):
+        ids = [pk for pk, own in effective.items() if own == labels]
+        access_class = access.class_for(labels)
+        chunks = version.chunks.filter(section__in=ids)
+        chunks.exclude(access_class=access_class).update(access_class=access_class)
+
+
+def _combined(
+    above: frozenset[AccessLabel], own: frozenset[AccessLabel]
+) -> frozenset[AccessLabel]:
+    is_audience = {label for label in own if label.role == AccessLabel.Role.AUDIENCE}
+    audiences = is_audience or {
+        label for label in above if label.role == AccessLabel.Role.AUDIENCE
+    }
+    restrictions = {
+        label for label in above | own if label.role == AccessLabel.Role.RESTRICTION
+    }
+    return frozenset(audiences | restrictions)
+
+
+def grant_label(
+    slug: str, *, actor: User | None, user: User | None = None, group: Group | None = None
+) -> LabelGrant:
+    """Let a user or a group read what is under a label, from the next request on."""
+    label = access.require_labels([slug])[0]
+    with access.editing():
+        grant, is_new = LabelGrant.objects.get_or_create(label=label, user=user, group=group)
+        if is_new:
+            audit.record(
+                "label_granted", grant, actor=actor,
+                after={"label": slug, "to": str(user or group)},
+            )
+    return grant
+
+
+def revoke_label(grant: LabelGrant, *, actor: User | None) -> None:
+    """Take a label back, in force with the next request."""
+    with access.editing():
+        audit.record("label_revoked", grant, actor=actor, before={"grant": str(grant)})
+        grant.delete()

@@ -1,0 +1,463 @@
+"""The steps from an uploaded file to a published version, in order.
+
+parse -> structure -> chunk -> screen -> (review) -> embed -> publish. Each function may run
+twice without harm: a run that finds the version elsewhere leaves at once. No transaction and
+no database connection is held while a file is parsed or a model runs.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from django.conf import settings
+from django.db.models import Q, QuerySet
+from pgvector import HalfVector, SparseVector
+
+from documents import access, embedding, hooks, lifecycle, queue
+from documents.errors import EmbeddingError, ParseError, TransitionError, ValidationProblem
+from documents.ingestion import analysis, screen, store
+from documents.ingestion.process import process_document
+from documents.models import (
+    AccessLabel,
+    Chunk,
+    ChunkTerms,
+    Finding,
+    Policy,
+    PolicyVersion,
+    Section,
+    SectionText,
+    VersionDetail,
+    VersionState,
+)
+from documents.models.chunk import TERM_SPACE
+from documents.records import (
+    ChunkRecord,
+    FindingRecord,
+    ParsedDocument,
+    ProcessedDocument,
+    SectionRecord,
+    Severity,
+)
+
+PIPELINE_VERSION = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What one run of ingestion works on; `attempt` fences off an older run."""
+
+    version_id: int
+    attempt: int
+    data: bytes
+    file_name: str
+    title: str
+
+
+def process_file(data: bytes, *, file_name: str, title: str | None) -> ProcessedDocument:
+    """Run the pure steps over a file with the configured screening and tokenizer.
+
+    Raises:
+        ParseError: the file gives no usable text.
+    """
+    screening = screen.screen_document if settings.SCREENING else _screen_nothing
+    return process_document(
+        data,
+        file_name=file_name,
+        title=title,
+        count_tokens=embedding.count_tokens,
+        screen=screening,
+    )
+
+
+def _screen_nothing(
+    parsed: ParsedDocument,
+    sections: Sequence[SectionRecord],
+    chunks: Sequence[ChunkRecord],
+    title: str,
+    file_name: str,
+) -> tuple[FindingRecord, ...]:
+    return ()
+
+
+def ingest_version(version_id: int) -> None:
+    """Parse, section, chunk and screen a version; ends held, awaiting approval, or failed."""
+    job = _claim(version_id)
+    if job is None:
+        return
+    try:
+        processed = process_file(job.data, file_name=job.file_name, title=job.title)
+    except ParseError as error:
+        fail_version(version_id, error.message, is_retryable=False, attempt=job.attempt)
+        return
+    _store(job, processed)
+
+
+def _claim(version_id: int) -> _Job | None:
+    """Take a version that waits to be parsed; None when another run has it or is past it."""
+    with access.editing():
+        version = lifecycle.lock(version_id)
+        detail = VersionDetail.objects.get(version=version)
+        if version.state not in (VersionState.RECEIVED, VersionState.PARSING, VersionState.SCREENING):
+            return None
+        if version.state != VersionState.RECEIVED and not is_stale(version):
+            return None
+        lifecycle.transition(version_id, VersionState.PARSING)
+        detail.attempts += 1
+        detail.save(update_fields=["attempts"])
+        name, sha256, attempt = detail.file_name, detail.file_sha256, detail.attempts
+        title = version.policy.title
+    return _Job(version_id, attempt, store.load(settings.FILES_DIR, sha256), name, title)
+
+
+def is_stale(version: PolicyVersion) -> bool:
+    """Whether a version has rested in its state longer than a working run would let it."""
+    age = datetime.datetime.now(datetime.UTC) - version.updated_at
+    return age.total_seconds() >= settings.SWEEP_AFTER_SECONDS
+
+
+def _store(job: _Job, processed: ProcessedDocument) -> None:
+    """Write sections, chunks and findings, and move on, in one transaction."""
+    with access.editing():
+        version = lifecycle.lock(job.version_id)
+        detail = VersionDetail.objects.get(version=version)
+        if version.state != VersionState.PARSING or detail.attempts != job.attempt:
+            return  # a later run has taken over
+        lifecycle.transition(job.version_id, VersionState.SCREENING)
+        version.refresh_from_db()
+        _replace_content(version, detail, processed)
+        has_block = any(f.severity is Severity.BLOCK for f in processed.findings)
+        is_held = has_block and settings.HOLD_VERSION_ON_FINDING
+        lifecycle.transition(
+            job.version_id, VersionState.HELD if is_held else VersionState.AWAITING_APPROVAL
+        )
+        if is_held or not (detail.publish_when_ready or settings.APPROVAL == "none"):
+            return
+        # "none" publishes clean versions by itself; a finding still waits for a person.
+        if not has_block or detail.publish_when_ready:
+            begin_indexing(job.version_id)
+
+
+def _replace_content(
+    version: PolicyVersion, detail: VersionDetail, processed: ProcessedDocument
+) -> None:
+    version.sections.all().delete()
+    version.findings.all().delete()
+    parsed = processed.parsed
+    version.media_type = parsed.media_type.value
+    version.language = version.policy.language or parsed.language or "en"
+    version.save(update_fields=["media_type", "language", "updated_at"])
+    detail.canonical_text = parsed.text
+    detail.hidden_text = [asdict(hidden) for hidden in parsed.hidden]
+    detail.warnings = [asdict(notice) for notice in parsed.warnings]
+    detail.section_count = len(processed.sections)
+    detail.chunk_count = len(processed.chunks)
+    detail.embedded_count = 0
+    detail.failure = ""
+    detail.pipeline_version = PIPELINE_VERSION
+    detail.save()
+    sections = _create_sections(version, parsed.text, processed.sections)
+    _create_chunks(version, sections, processed)
+
+
+def _create_sections(
+    version: PolicyVersion, text: str, records: Sequence[SectionRecord]
+) -> dict[int, Section]:
+    made: dict[int, Section] = {}
+    for record in records:
+        made[record.ordinal] = Section(
+            version=version,
+            ordinal=record.ordinal,
+            level=record.level,
+            number=record.number,
+            title=record.title,
+            display_title=record.display_title,
+            path=list(record.path),
+            start=record.start,
+            body_start=record.body_start,
+            end=record.end,
+            pages=list(record.pages),
+        )
+    Section.objects.bulk_create(made.values(), batch_size=500)
+    for record in records:
+        if record.parent is not None:
+            made[record.ordinal].parent = made[record.parent]
+    Section.objects.bulk_update(
+        [made[r.ordinal] for r in records if r.parent is not None], ["parent"], batch_size=500
+    )
+    SectionText.objects.bulk_create(
+        [SectionText(section=made[r.ordinal], text=text[r.start : r.end]) for r in records],
+        batch_size=500,
+    )
+    return made
+
+
+def _create_chunks(
+    version: PolicyVersion, sections: dict[int, Section], processed: ProcessedDocument
+) -> None:
+    access_class = access.class_for(version.labels.all())
+    held = {
+        ordinal
+        for finding in processed.findings
+        if finding.severity is Severity.BLOCK
+        for ordinal in finding.chunks
+    }
+    chunks = {
+        record.ordinal: Chunk(
+            version=version,
+            section=sections[record.section],
+            ordinal=record.ordinal,
+            text=record.text,
+            start=record.start,
+            end=record.end,
+            overlap=record.overlap,
+            pages=list(record.pages),
+            kind=record.kind.value,
+            state=Chunk.State.QUARANTINED if record.ordinal in held else Chunk.State.READY,
+            access_class=access_class,
+            token_count=record.tokens,
+        )
+        for record in processed.chunks
+    }
+    Chunk.objects.bulk_create(chunks.values(), batch_size=500)
+    rows = [
+        _finding(version, chunks.get(ordinal) if ordinal is not None else None, finding)
+        for finding in processed.findings
+        for ordinal in (finding.chunks or (None,))
+    ]
+    Finding.objects.bulk_create(rows, batch_size=500)
+
+
+def _finding(version: PolicyVersion, chunk: Chunk | None, record: FindingRecord) -> Finding:
+    return Finding(
+        version=version,
+        chunk=chunk,
+        rule=record.rule,
+        severity=record.severity.value,
+        where=record.where,
+        start=record.start,
+        end=record.end,
+        text=record.text.replace("\x00", ""),
+        folded=record.folded.replace("\x00", ""),
+    )
+
+
+def fail_version(
+    version_id: int, reason: str, *, is_retryable: bool, attempt: int | None = None
+) -> None:
+    """End a version as failed, with a reason that its owner sees."""
+    with access.editing():
+        version = lifecycle.lock(version_id)
+        detail = VersionDetail.objects.get(version=version)
+        if attempt is not None and detail.attempts != attempt:
+            return
+        if version.state not in lifecycle.MOVING:
+            return
+        detail.failure = reason[:500]
+        detail.is_retryable = is_retryable
+        detail.save(update_fields=["failure", "is_retryable"])
+        lifecycle.transition(version_id, VersionState.FAILED, detail={"reason": reason[:500]})
+
+
+def begin_indexing(version_id: int) -> None:
+    """Move an approved version to indexing and queue its embedding when this commits."""
+    lifecycle.transition(version_id, VersionState.INDEXING)
+    queue.enqueue("index_version", version_id)
+
+
+def batches_to_embed(version_id: int) -> list[list[int]]:
+    """The ids of the chunks of an indexing version that lack a vector, in batches."""
+    with access.editing():
+        version = PolicyVersion.objects.get(pk=version_id)
+        if version.state != VersionState.INDEXING:
+            return []
+        spec = embedding.model_for(version.language)
+        if spec is None:
+            return []  # no model reads this language: the lexical leg alone finds it
+        ids = list(
+            version.chunks.filter(_lacks_vector(spec.id)).order_by("ordinal").values_list("pk", flat=True)
+        )
+    size = settings.EMBED_BATCH_CHUNKS
+    return [ids[i : i + size] for i in range(0, len(ids), size)]
+
+
+def _lacks_vector(model_id: str) -> Q:
+    return Q(embedding__isnull=True) | ~Q(embedding_model=model_id)
+
+
+def embed_chunks(version_id: int, chunk_ids: Sequence[int]) -> bool:
+    """Give chunks their vectors; True when the version has none left without.
+
+    Raises:
+        EmbeddingError: the model is missing or gave bad vectors.
+    """
+    with access.editing():
+        version = PolicyVersion.objects.get(pk=version_id)
+        spec = embedding.model_for(version.language)
+        if version.state != VersionState.INDEXING or spec is None:
+            return False
+        chunks = list(
+            Chunk.objects.filter(pk__in=chunk_ids, version=version).select_related("section")
+        )
+        language = version.language
+    if not chunks:
+        return False
+    vectors = embedding.encode_passages([embedded_text(chunk) for chunk in chunks], language)
+    with access.editing():
+        lifecycle.lock(version_id)
+        for chunk, vector in zip(chunks, vectors, strict=True):
+            chunk.embedding = HalfVector(vector)
+            chunk.embedding_model = f"{spec.id}@{spec.revision}"
+        Chunk.objects.bulk_update(chunks, ["embedding", "embedding_model"], batch_size=200)
+        done = Chunk.objects.filter(version_id=version_id, embedding__isnull=False).count()
+        VersionDetail.objects.filter(pk=version_id).update(embedded_count=done)
+        return not Chunk.objects.filter(version_id=version_id, embedding__isnull=True).exists()
+
+
+def embedded_text(chunk: Chunk) -> str:
+    """What the model reads: the section's own heading, if it has one, and the text.
+
+    A longer prefix (policy title, path) lowers recall with the default model (DESIGN §7).
+    """
+    return f"{chunk.section.title}\n{chunk.text}" if chunk.section.title else chunk.text
+
+
+def searched_text(chunk: Chunk, policy: Policy) -> str:
+    """What the lexical leg indexes: policy title, section path and the text."""
+    return "\n".join([policy.title, *chunk.section.path, chunk.text])
+
+
+def terms_of(chunk: Chunk, version: PolicyVersion) -> ChunkTerms:
+    """The unsaved term row of a chunk that has its dates."""
+    weights = analysis.index_weights(searched_text(chunk, version.policy), version.language)
+    return ChunkTerms(
+        chunk=chunk,
+        access_class=chunk.access_class_id,
+        effective_from=chunk.effective_from,
+        effective_to=chunk.effective_to,
+        is_counted=chunk.effective_from is not None and chunk.effective_from <= access.today(),
+        terms=sorted(weights),
+        # a SparseVector counts from 0, its column from 1
+        weights=SparseVector({term - 1: weight for term, weight in weights.items()}, TERM_SPACE),
+    )
+
+
+def publish_version(version_id: int) -> None:
+    """Make an indexed version visible and close the one before, in one transaction.
+
+    Raises:
+        EmbeddingError: a chunk still lacks its vector.
+    """
+    with access.editing():
+        version = lifecycle.lock(version_id)
+        if version.state != VersionState.INDEXING:
+            return
+        Policy.objects.select_for_update().get(pk=version.policy_id)
+        problem = _why_not_publish(version)
+        if problem:
+            detail = VersionDetail.objects.get(version=version)
+            detail.failure = problem
+            detail.save(update_fields=["failure"])
+            lifecycle.transition(version_id, VersionState.FAILED, detail={"reason": problem})
+            return
+        _make_room(version)
+        version.refresh_from_db()
+        lifecycle.transition(version_id, VersionState.PUBLISHED)
+        show_chunks(version, version.chunks.filter(state__in=["ready", "released"]))
+
+
+def _why_not_publish(version: PolicyVersion) -> str | None:
+    if not version.labels.filter(role=AccessLabel.Role.AUDIENCE).exists():
+        return "The version has no audience label: set its labels, then approve it again."
+    if version.effective is None:
+        return "The version has no first day in force: set it, then approve it again."
+    spec = embedding.model_for(version.language)
+    if spec is not None and version.chunks.filter(embedding__isnull=True).exists():
+        raise EmbeddingError("A passage still lacks its vector.")
+    for hook in hooks.before_publish:
+        if reason := hook(version.pk):
+            return reason
+    return None
+
+
+def _make_room(version: PolicyVersion) -> None:
+    """Close the version in force on the first day, and end this one where the next begins.
+
+    A version that starts on D closes the one before at D; one dated back takes
+    [D, start of the next). What would leave a range empty is refused before indexing
+    (`actions.check_dates`), and again here by the exclusion constraint.
+    """
+    first = version.effective.lower
+    others = PolicyVersion.objects.filter(policy_id=version.policy_id, state=VersionState.PUBLISHED)
+    earlier = others.filter(effective__contains=first).first()
+    if earlier is not None and earlier.effective.lower < first:
+        close_version(earlier, last_day=first - datetime.timedelta(days=1))
+    later = others.filter(effective__startswith__gt=first).order_by("effective__startswith").first()
+    if later is not None and (
+        version.effective.upper is None or version.effective.upper > later.effective.lower
+    ):
+        version.effective = (first, later.effective.lower)
+        version.save(update_fields=["effective", "updated_at"])
+
+
+def close_version(version: PolicyVersion, *, last_day: datetime.date) -> None:
+    """Set the last day in force of a published version and of its chunks."""
+    version.effective = (version.effective.lower, last_day + datetime.timedelta(days=1))
+    version.save(update_fields=["effective", "updated_at"])
+    version.chunks.filter(effective_from__isnull=False).update(effective_to=last_day)
+
+
+def show_chunks(version: PolicyVersion, chunks: QuerySet[Chunk]) -> None:
+    """Give chunks of a published version their dates and term rows."""
+    first, last = access.effective_days(version)
+    shown = list(chunks.select_related("section"))
+    for chunk in shown:
+        chunk.effective_from = first
+        chunk.effective_to = last or datetime.date.max
+        chunk.live = chunk.embedding is not None
+    Chunk.objects.bulk_update(shown, ["effective_from", "effective_to", "live"], batch_size=500)
+    ChunkTerms.objects.bulk_create(
+        [terms_of(chunk, version) for chunk in shown], batch_size=200, ignore_conflicts=False
+    )
+
+
+def hide_chunks(chunks: QuerySet[Chunk]) -> None:
+    """Take chunks from readers at once: a trigger removes their term rows and counts."""
+    chunks.update(effective_from=None, live=False)
+
+
+def check_dates(
+    policy: Policy, first: datetime.date, last: datetime.date | None, *, besides: int | None = None
+) -> None:
+    """Refuse dates that would leave a version of this policy without a day in force.
+
+    Raises:
+        ValidationProblem: the dates are reversed, or another published version starts that day.
+    """
+    if last is not None and last < first:
+        raise ValidationProblem(
+            f"The last day ({last}) lies before the first ({first}).", code="bad_dates"
+        )
+    others = PolicyVersion.objects.filter(policy=policy, state=VersionState.PUBLISHED)
+    clash = others.exclude(pk=besides).filter(effective__startswith=first).first()
+    if clash is not None:
+        raise ValidationProblem(
+            f"Version {clash.number} already starts on {first}. "
+            "Choose another first day, or withdraw that version.",
+            code="bad_dates",
+        )
+
+
+def require_state(version: PolicyVersion, *states: VersionState) -> None:
+    """Refuse when a version is in none of these states.
+
+    Raises:
+        TransitionError: it is in another.
+    """
+    if version.state not in states:
+        raise TransitionError(
+            f"The version is {VersionState(version.state).label.lower()}; this needs "
+            + " or ".join(state.label.lower() for state in states)
+            + "."
+        )

@@ -1,0 +1,8 @@
+"""Where each page and each part of the API lives."""
+
+from django.contrib import admin
+from django.urls import path
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+]

@@ -1,0 +1,10 @@
+"""The application of questions and answers."""
+
+from django.apps import AppConfig
+
+
+class QAConfig(AppConfig):
+    """Retrieves, answers, verifies and logs."""
+
+    name = "qa"
+    verbose_name = "Questions and answers"
