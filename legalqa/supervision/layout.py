@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+VAR_DIR_VARIABLE = "LEGALQA_VAR_DIR"
 MAX_SOCKET_PATH_BYTES = 107
 POSTGRES_SOCKET_NAME = ".s.PGSQL.5432"
 REDIS_SOCKET_NAME = "redis.sock"
@@ -81,7 +82,7 @@ class Layout:
 
 def layout_from_environment() -> Layout:
     """The layout under `LEGALQA_VAR_DIR`, by default `var/` beside the code."""
-    return Layout(Path(os.environ.get("LEGALQA_VAR_DIR") or ROOT / "var").resolve())
+    return Layout(Path(os.environ.get(VAR_DIR_VARIABLE) or ROOT / "var").resolve())
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +121,8 @@ def make_sockets(layout: Layout) -> Sockets:
     bases = [os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp", tempfile.gettempdir()]  # noqa: S108 - only a base; the folder in it is private and its owner checked
     for base in [Path(base) for base in bases if base]:
         sockets = Sockets(base / name)
-        longest = sockets.redis if len(str(sockets.redis)) > len(str(sockets.postgres)) else None
-        too_long = len(os.fsencode(longest or sockets.postgres)) > MAX_SOCKET_PATH_BYTES
+        longest = max(len(os.fsencode(path)) for path in (sockets.postgres, sockets.redis))
+        too_long = longest > MAX_SOCKET_PATH_BYTES
         if not too_long and base.is_dir() and _claim(sockets.folder):
             (sockets.folder / "redis").mkdir(mode=0o700, exist_ok=True)
             sockets.postgres_folder.mkdir(mode=0o700, exist_ok=True)

@@ -56,6 +56,13 @@ def programs() -> Path:
     )
 
 
+def _software() -> list[Path]:
+    """The folders that the programs are read from: their own, and the wheel's libraries."""
+    package = programs().parents[1]
+    libraries = package.with_name(f"{package.name}.libs")
+    return [programs().parent, *([libraries] if libraries.exists() else [])]
+
+
 def prepare(layout: Layout, sockets: Sockets, user: RunAs | None) -> list[str]:
     """Make the cluster if there is none and let `user` reach it; return notes in words.
 
@@ -65,7 +72,8 @@ def prepare(layout: Layout, sockets: Sockets, user: RunAs | None) -> list[str]:
     notes: list[str] = []
     if user:
         notes += open_for(user, programs() / "postgres")
-        notes += make_readable(user, programs().parent, programs() / "initdb")
+        for tree in _software():
+            notes += make_readable(user, tree)
         notes += open_for(user, layout.postgres_data)
         sockets.folder.chmod(0o711)
         _give(sockets.postgres_folder, user)

@@ -111,18 +111,28 @@ def open_for(user: RunAs, path: Path) -> list[str]:
     return notes
 
 
-def make_readable(user: RunAs, tree: Path, probe: Path) -> list[str]:
-    """Let others read and run the programs in `tree` when `user` may not run `probe`.
+def make_readable(user: RunAs, tree: Path) -> list[str]:
+    """Let others read and run what is in `tree` when `user` may not.
 
     The tree holds published software alone, so nothing becomes known by it.
     """
-    if _may(user, probe, os.R_OK | os.X_OK):
-        return []
-    for folder, _folders, files in os.walk(tree):
-        for path in [Path(folder), *(Path(folder) / name for name in files)]:
-            mode = path.stat().st_mode
-            path.chmod(mode | 0o004 | (0o001 if mode & 0o100 else 0))
-    return [f"Let all users read the Postgres programs in {tree}."]
+    paths = [Path(folder, name) for folder, _, files in os.walk(tree) for name in ["", *files]]
+    modes = {path: path.stat().st_mode for path in paths}
+    closed = {
+        path: mode for path, mode in modes.items() if _missing(mode) and not _owns(user, path)
+    }
+    for path, mode in closed.items():
+        path.chmod(mode | _missing(mode))
+    return [f"Let all users read the Postgres programs in {tree}."] if closed else []
+
+
+def _missing(mode: int) -> int:
+    """The bits that others lack to read a file, and to run it where its owner may."""
+    return (0o004 | (0o001 if mode & 0o100 else 0)) & ~mode
+
+
+def _owns(user: RunAs, path: Path) -> bool:
+    return path.stat().st_uid == user.uid
 
 
 def _may(user: RunAs, path: Path, wanted: int) -> bool:

@@ -170,6 +170,7 @@ class Supervisor:
                 if server.quick_deaths >= _MAX_QUICK_DEATHS:
                     raise EmbeddedServicesError(f"{server.name} keeps dying: {_tail(server.log)}")
                 server.start()
+                self._write_state()
                 log(f"{server.name} started again")
 
     def _stop(self) -> None:
