@@ -110,27 +110,46 @@ class Sockets:
 def make_sockets(layout: Layout) -> Sockets:
     """Make the socket folder, private to this user, and return its paths.
 
-    The name follows from the data folder, so that processes which were given the addresses
-    before a supervisor died find the next one at the same place.
+    The folder is chosen once and its name kept beside the data, so that every process finds
+    the same one whatever its environment says, before and after a supervisor died.
 
     Raises:
-        EmbeddedServicesError: no base folder is short enough.
+        EmbeddedServicesError: no base folder is short enough and ours to write in.
     """
-    digest = hashlib.sha256(os.fsencode(layout.var)).hexdigest()[:12]
-    name = f"legalqa-{os.geteuid()}-{digest}"
-    bases = [os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp", tempfile.gettempdir()]  # noqa: S108 - only a base; the folder in it is private and its owner checked
-    for base in [Path(base) for base in bases if base]:
-        sockets = Sockets(base / name)
+    for folder in [*_kept_folder(layout), *_possible_folders(layout)]:
+        sockets = Sockets(folder)
         longest = max(len(os.fsencode(path)) for path in (sockets.postgres, sockets.redis))
-        too_long = longest > MAX_SOCKET_PATH_BYTES
-        if not too_long and base.is_dir() and _claim(sockets.folder):
-            (sockets.folder / "redis").mkdir(mode=0o700, exist_ok=True)
-            sockets.postgres_folder.mkdir(mode=0o700, exist_ok=True)
+        if longest <= MAX_SOCKET_PATH_BYTES and folder.parent.is_dir() and _claim(folder):
+            for inner in (sockets.redis.parent, sockets.postgres_folder):
+                inner.mkdir(mode=0o700, exist_ok=True)
+            _keep_folder(layout, folder)
             return sockets
+    bases = ", ".join(str(folder.parent) for folder in _possible_folders(layout))
     raise EmbeddedServicesError(
-        f"No folder for sockets: tried {', '.join(b for b in bases if b)}. "
+        f"No folder for sockets: tried in {bases}. "
         "Set XDG_RUNTIME_DIR to a short folder that you own."
     )
+
+
+def _possible_folders(layout: Layout) -> list[Path]:
+    digest = hashlib.sha256(os.fsencode(layout.var)).hexdigest()[:12]
+    name = f"legalqa-{os.geteuid()}-{digest}"
+    # Only bases: the folder inside is private and its owner is checked.
+    bases = [os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp", tempfile.gettempdir()]  # noqa: S108 - as said
+    return [Path(base) / name for base in bases if base]
+
+
+def _kept_folder(layout: Layout) -> list[Path]:
+    kept = layout.run / "sockets"
+    return [Path(kept.read_text())] if kept.exists() else []
+
+
+def _keep_folder(layout: Layout, folder: Path) -> None:
+    if _kept_folder(layout) != [folder]:
+        layout.run.mkdir(parents=True, exist_ok=True)
+        aside = layout.run / f"sockets.{os.getpid()}"
+        aside.write_text(str(folder))
+        aside.replace(layout.run / "sockets")
 
 
 def _claim(folder: Path) -> bool:
@@ -140,7 +159,8 @@ def _claim(folder: Path) -> bool:
         found = folder.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
             return False
-        folder.chmod(0o700)
+        # Root's Postgres runs as another user, who must pass; the folders inside are closed.
+        folder.chmod(0o711 if os.geteuid() == 0 else 0o700)
     except OSError:
         return False
     return True

@@ -75,7 +75,6 @@ def prepare(layout: Layout, sockets: Sockets, user: RunAs | None) -> list[str]:
         for tree in _software():
             notes += make_readable(user, tree)
         notes += open_for(user, layout.postgres_data)
-        sockets.folder.chmod(0o711)
         _give(sockets.postgres_folder, user)
     if not (layout.postgres_data / "PG_VERSION").exists():
         _make_cluster(layout, user)

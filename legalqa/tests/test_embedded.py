@@ -280,7 +280,9 @@ def test_long_paths_find_a_short_socket_folder(
     sockets = make_sockets(Layout(deep / "var"))
     try:
         assert len(os.fsencode(sockets.postgres)) <= MAX_SOCKET_PATH_BYTES
-        assert stat.S_IMODE(sockets.folder.stat().st_mode) == 0o700
+        assert stat.S_IMODE(sockets.postgres_folder.stat().st_mode) == 0o700
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+        assert make_sockets(Layout(deep / "var")) == sockets
     finally:
         shutil.rmtree(sockets.folder)
 
