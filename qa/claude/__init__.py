@@ -165,7 +165,7 @@ def _client(settings: ClaudeSettings) -> anthropic.AsyncAnthropic:
     timeout = anthropic.Timeout(
         settings.read_timeout_seconds, connect=settings.connect_timeout_seconds
     )
-    # No redirects: the HTTP library would take the key's header along to another host.
+    # A redirect would take the passages along to a host that nobody chose.
     http_client = anthropic.DefaultAsyncHttpxClient(
         verify=_tls_context(), timeout=timeout, follow_redirects=False
     )

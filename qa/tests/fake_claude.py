@@ -51,6 +51,12 @@ class Request:
     at: float  # monotonic seconds
 
     @property
+    def key(self) -> str:
+        """The key, from either header that the API takes."""
+        bearer = self.headers.get("authorization", "").removeprefix("Bearer ")
+        return self.headers.get("x-api-key", bearer)
+
+    @property
     def system(self) -> list[JSON]:
         """The system blocks."""
         return list(self.body.get("system", []))
@@ -506,8 +512,8 @@ def _complaint(request: Request) -> tuple[int, str, str] | None:
     body = request.body
     if request.path != "/v1/messages":
         return 404, "not_found_error", "no such path"
-    if not request.headers.get("x-api-key"):
-        return 401, "authentication_error", "x-api-key is missing"
+    if not request.key:
+        return 401, "authentication_error", "the key is missing"
     if missing := {"model", "max_tokens", "messages"} - body.keys():
         return 400, "invalid_request_error", f"missing: {sorted(missing)}"
     if unwanted := [name for name in _FORBIDDEN if name in body]:

@@ -107,7 +107,7 @@ async def test_request_holds_rules_message_schema_and_nothing_that_the_model_ref
     await drafted(settings_for(server))
 
     request = server.requests[0]
-    assert request.headers["x-api-key"] == KEY
+    assert request.key == KEY
     assert request.body == {
         "model": "claude-opus-5-5",
         "max_tokens": 2_000,
