@@ -10,10 +10,11 @@ application's role sees no row of a protected table.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -24,6 +25,7 @@ from documents.errors import AccessError, UnknownLabelError, ValidationProblem
 from documents.models import (
     AccessClass,
     AccessLabel,
+    AllowedDomain,
     Chunk,
     LabelGrant,
     ManagedDepartment,
@@ -263,13 +265,20 @@ def corpus_revision(reading: Reading) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ReadableChunk:
-    """One chunk as a reader sees it, with the gap before it if something is left out."""
+    """One chunk as a reader sees it, with the gap before it if something is left out.
 
+    `id` is internal and leaves no door; `text` is without what repeats the chunk before, and
+    `start` is where it begins in the version's canonical text.
+    """
+
+    id: int
     public_id: UUID
     text: str
     start: int
     page: int | None
+    kind: str
     is_after_gap: bool
+    is_hosted: bool  # may be sent to a hosted model
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,11 +286,14 @@ class ReadableSection:
     """One section put together from the chunks that this reader may read."""
 
     public_id: UUID
+    ordinal: int
     number: str | None
     title: str
     path: tuple[str, ...]
     policy_title: str
     policy_slug: str
+    contact: str
+    language: str
     version_number: int
     effective_from: date
     effective_to: date | None
@@ -296,43 +308,54 @@ def readable_policies(reading: Reading) -> list[Policy]:
 def readable_sections(reading: Reading, policy_slug: str) -> list[ReadableSection]:
     """The readable sections of the version of a policy that is in force, in order."""
     sections = Section.objects.filter(version__policy__slug=policy_slug)
-    return _assemble(sections)
+    return _assemble(reading, sections)
+
+
+def sections_of(reading: Reading, section_ids: Iterable[int]) -> dict[int, ReadableSection]:
+    """The readable ones of these sections, by internal id."""
+    found = Section.objects.filter(pk__in=list(section_ids))
+    rows = dict(found.values_list("public_id", "pk"))
+    return {rows[section.public_id]: section for section in _assemble(reading, found)}
 
 
 def readable_section(reading: Reading, public_id: UUID) -> ReadableSection | None:
     """One section, or None when it does not exist or may not be read: both look alike."""
-    found = _assemble(Section.objects.filter(public_id=public_id))
+    found = _assemble(reading, Section.objects.filter(public_id=public_id))
     return found[0] if found else None
 
 
-def _assemble(sections: QuerySet[Section]) -> list[ReadableSection]:
+def _assemble(reading: Reading, sections: QuerySet[Section]) -> list[ReadableSection]:
     by_section: dict[int, list[Chunk]] = {}
     rows = sections.select_related("version__policy").order_by("version_id", "ordinal")
     found = list(rows)
     chunks = Chunk.objects.filter(section__in=[s.pk for s in found]).order_by("ordinal")
     for chunk in chunks.defer("embedding"):
         by_section.setdefault(chunk.section_id, []).append(chunk)
-    return [_readable(s, by_section[s.pk]) for s in found if s.pk in by_section]
+    hosted = reading.hosted_classes
+    return [_readable(s, by_section[s.pk], hosted) for s in found if s.pk in by_section]
 
 
-def _readable(section: Section, chunks: list[Chunk]) -> ReadableSection:
+def _readable(section: Section, chunks: list[Chunk], hosted: frozenset[int]) -> ReadableSection:
     version = section.version
     first, last = effective_days(version)
     return ReadableSection(
         public_id=section.public_id,
+        ordinal=section.ordinal,
         number=section.number,
         title=section.display_title,
         path=tuple(section.path),
         policy_title=version.policy.title,
         policy_slug=version.policy.slug,
+        contact=version.policy.contact,
+        language=version.language,
         version_number=version.number,
         effective_from=first,
         effective_to=last,
-        chunks=joined_chunks(chunks),
+        chunks=joined_chunks(chunks, hosted),
     )
 
 
-def joined_chunks(chunks: list[Chunk]) -> tuple[ReadableChunk, ...]:
+def joined_chunks(chunks: list[Chunk], hosted: frozenset[int]) -> tuple[ReadableChunk, ...]:
     """The chunks of one section without their overlap, each marked when one before is missing."""
     joined = []
     before: Chunk | None = None
@@ -341,11 +364,14 @@ def joined_chunks(chunks: list[Chunk]) -> tuple[ReadableChunk, ...]:
         skip = chunk.overlap if is_next else 0
         joined.append(
             ReadableChunk(
+                id=chunk.pk,
                 public_id=chunk.public_id,
                 text=chunk.text[skip:],
                 start=chunk.start + skip,
                 page=chunk.pages[0] if chunk.pages else None,
+                kind=chunk.kind,
                 is_after_gap=before is not None and not is_next,
+                is_hosted=chunk.access_class_id in hosted,
             )
         )
         before = chunk
@@ -354,17 +380,79 @@ def joined_chunks(chunks: list[Chunk]) -> tuple[ReadableChunk, ...]:
 
 def effective_days(version: PolicyVersion) -> tuple[date, date | None]:
     """The first and the last day in force; the last is None while no end is set."""
-    from datetime import timedelta
-
     effective: Any = version.effective
     upper = effective.upper
     return effective.lower, upper - timedelta(days=1) if upper else None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One candidate of the search: both scores, and its rank in each leg that listed it."""
+
+    chunk_id: int
+    section_id: int
+    cosine: float | None
+    bm25: float
+    dense_rank: int | None
+    lexical_rank: int | None
+    matched: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Both legs' candidates and, per term of the question, how many readable chunks hold it."""
+
+    is_empty: bool  # this reader can read nothing at all on this date
+    hits: tuple[Hit, ...]
+    document_frequency: dict[int, int]
+
+
+def candidates(
+    reading: Reading, vector: Sequence[float] | None, terms: Iterable[int]
+) -> Candidates:
+    """Both legs of the search in one statement, with this reader's rights.
+
+    Args:
+        reading: an open reading.
+        vector: the question's, of length 1; None where no model reads its language.
+        terms: hashed terms of the question.
+    """
+    text = "[" + ",".join(f"{x:.7g}" for x in vector) + "]" if vector is not None else None
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select documents_retrieve(%s::halfvec, %s::int[], %s, %s)",
+            [text, list(terms), settings.RETRIEVAL_DEPTH, settings.RETRIEVAL_EXACT_MAX_CHUNKS],
+        )
+        row = cursor.fetchone()
+    found: dict[str, Any] = json.loads(row[0]) if isinstance(row[0], str) else row[0]
+    return Candidates(
+        is_empty=found["is_empty"],
+        hits=tuple(_hit(hit) for hit in found["hits"]),
+        document_frequency={int(term): int(df) for term, df in found["dfs"].items()},
+    )
+
+
+def _hit(row: dict[str, Any]) -> Hit:
+    return Hit(
+        chunk_id=row["chunk"],
+        section_id=row["section"],
+        cosine=row["cosine"],
+        bm25=row["bm25"],
+        dense_rank=row["dense_rank"],
+        lexical_rank=row["lexical_rank"],
+        matched=tuple(row["matched"]),
+    )
 
 
 def are_readable(reading: Reading, chunk_ids: Iterable[str]) -> bool:
     """Whether every one of these chunks is readable in this reading."""
     wanted = set(chunk_ids)
     return Chunk.objects.filter(public_id__in=wanted).count() == len(wanted)
+
+
+def allowed_hosts() -> frozenset[str]:
+    """The exact hosts that answers may name."""
+    return frozenset(AllowedDomain.objects.values_list("host", flat=True))
 
 
 def policies_awaiting_review(classes: Iterable[int], slugs: Iterable[str]) -> frozenset[str]:

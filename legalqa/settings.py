@@ -209,7 +209,6 @@ CLAUDE_MAX_ATTEMPTS = env.number("LEGALQA_CLAUDE_MAX_ATTEMPTS", default=2)
 CONTEXT_TOKENS = env.number("LEGALQA_CONTEXT_TOKENS", default=1300)
 ON_FAILED_CLAIM = env.choice("LEGALQA_ON_FAILED_CLAIM", ("retract", "withhold"), default="retract")
 GATE_THRESHOLD = env.real("LEGALQA_GATE_THRESHOLD", default=0.35)  # a probability, 0 to 1
-MONTHLY_BUDGET_USD = env.real("LEGALQA_MONTHLY_BUDGET_USD", default=0.0)  # 0: no limit
 NOTICE = env.text(
     "LEGALQA_NOTICE", default="Information from your organisation's policies, not legal advice."
 )

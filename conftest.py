@@ -1,0 +1,70 @@
+"""Fixtures shared by all apps: real services, people with labels, and a published policy.
+
+The test database is made by the owner's role; every test then connects as the application's
+role, so that row-level security holds in tests as it does in production.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from legalqa.services import ensure_running
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start or join the embedded services before Django looks for its database."""
+    ensure_running()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings() -> None:
+    """Create and migrate the test database as the owner."""
+    from django.conf import settings
+    from django.db import connections
+
+    connections["default"].settings_dict["USER"] = settings.DATABASE_OWNER_USER
+    connections["default"].settings_dict["PASSWORD"] = settings.DATABASE_OWNER_PASSWORD
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Iterator[None]:
+    """Hand the migrated test database to the application's role, and take it back to drop it."""
+    from django.conf import settings
+    from django.db import connections
+
+    connection = connections["default"]
+    with django_db_blocker.unblock():  # type: ignore[attr-defined]  # pytest-django's blocker
+        with connection.cursor() as cursor:  # for the flush after transactional tests
+            cursor.execute("grant truncate on all tables in schema public to legalqa_app")
+        _become(connection, "legalqa_app", "")
+    yield
+    with django_db_blocker.unblock():  # type: ignore[attr-defined]  # pytest-django's blocker
+        _become(connection, settings.DATABASE_OWNER_USER, settings.DATABASE_OWNER_PASSWORD)
+        with connection.cursor() as cursor:  # connections that other threads left open
+            cursor.execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity"
+                " where datname = current_database() and pid <> pg_backend_pid()"
+                " and usename <> 'postgres'"
+            )
+
+
+def _become(connection: object, user: str, password: str) -> None:
+    connection.close()  # type: ignore[attr-defined]  # a Django connection
+    connection.settings_dict.update(USER=user, PASSWORD=password)  # type: ignore[attr-defined]  # a Django connection
+
+
+@pytest.fixture(autouse=True)
+def _own_files(settings, tmp_path_factory) -> None:  # type: ignore[no-untyped-def]  # pytest fixtures
+    """Uploads of a test go to a folder of its own."""
+    settings.FILES_DIR = Path(tempfile.mkdtemp(dir=tmp_path_factory.getbasetemp()))
+    settings.ANTHROPIC_API_KEY = ""
+    settings.APPROVAL = "any"
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

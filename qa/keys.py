@@ -1,0 +1,64 @@
+"""API keys: made once, shown once, kept as a hash."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import hmac
+import secrets
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from django.db.models import Q
+
+from documents import audit
+from qa.models import ApiKey
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+_PREFIX_LENGTH = 12
+
+
+def create_key(
+    user: User,
+    *,
+    name: str,
+    scopes: Sequence[str],
+    labels: Sequence[str] | None = None,
+    expires_at: datetime.datetime | None = None,
+    actor: User | None = None,
+) -> str:
+    """Make a key for `user` and return it; it can never be shown again."""
+    key = "lqa_" + secrets.token_urlsafe(32)
+    row = ApiKey.objects.create(
+        name=name,
+        user=user,
+        prefix=key[:_PREFIX_LENGTH],
+        digest=_digest(key),
+        scopes=list(scopes),
+        labels=list(labels) if labels is not None else None,
+        expires_at=expires_at,
+    )
+    audit.record("api_key_created", row, actor=actor, after={"name": name, "scopes": list(scopes)})
+    return key
+
+
+def find_key(key: str) -> ApiKey | None:
+    """The valid key row of an active user; None for anything else, without saying why."""
+    now = datetime.datetime.now(datetime.UTC)
+    row = (
+        ApiKey.objects.filter(prefix=key[:_PREFIX_LENGTH], revoked_at=None, user__is_active=True)
+        .filter(Q(expires_at=None) | Q(expires_at__gt=now))
+        .select_related("user")
+        .first()
+    )
+    if row is None or not hmac.compare_digest(row.digest, _digest(key)):
+        return None
+    ApiKey.objects.filter(pk=row.pk).update(last_used_at=now)
+    return row
+
+
+def _digest(key: str) -> str:
+    # 256 random bits need no slow hash: there is nothing to guess.
+    return hashlib.sha256(key.encode()).hexdigest()
