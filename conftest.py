@@ -6,6 +6,7 @@ role, so that row-level security holds in tests as it does in production.
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,9 @@ def django_db_modify_db_settings() -> None:
     from django.conf import settings
     from django.db import connections
 
+    test_name = os.environ.get("LEGALQA_TEST_DATABASE")
+    if test_name:  # two runs at once on one cluster
+        connections["default"].settings_dict["TEST"]["NAME"] = test_name
     connections["default"].settings_dict["USER"] = settings.DATABASE_OWNER_USER
     connections["default"].settings_dict["PASSWORD"] = settings.DATABASE_OWNER_PASSWORD
 
