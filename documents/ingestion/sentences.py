@@ -40,7 +40,7 @@ _WINDOW = 40
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
     """Half-open spans of the sentences of `text`, in order, without outer white space."""
-    spans = []
+    spans: list[tuple[int, int]] = []
     start = 0
     for match in _BREAK.finditer(text):
         if match.start() < start or not _is_boundary(text, start, match):

@@ -1,0 +1,71 @@
+"""The lines of a parsed document, with what their surroundings say about them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from documents.records import Block, BlockKind, ParsedDocument
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line that holds more than white space; a heading that the format marks is one line.
+
+    `start` and `end` are offsets of the stripped line in the canonical text. `level` is the
+    heading level that the format itself gives.
+    """
+
+    start: int
+    end: int
+    text: str
+    indent: int
+    kind: BlockKind
+    is_after_blank: bool
+    is_before_blank: bool
+    level: int | None = None
+    is_bold: bool = False
+
+
+def read_lines(parsed: ParsedDocument) -> list[Line]:
+    """The lines of the canonical text, in order."""
+    blocks = parsed.blocks
+    starts = [block.start for block in blocks]
+    spans = _spans(parsed.text, blocks)
+    lines = []
+    for index, (start, end) in enumerate(spans):
+        raw = parsed.text[start:end]
+        stripped = raw.strip()
+        first = start + len(raw) - len(raw.lstrip())
+        position = bisect_right(starts, first) - 1
+        block = blocks[position] if position >= 0 else None
+        before = parsed.text[spans[index - 1][1] : start] if index else "\n\n"
+        after = parsed.text[end : spans[index + 1][0]] if index + 1 < len(spans) else "\n\n"
+        lines.append(
+            Line(
+                start=first,
+                end=first + len(stripped),
+                text=" ".join(stripped.split("\n")),
+                indent=len(raw) - len(raw.lstrip()),
+                kind=block.kind if block else BlockKind.PARAGRAPH,
+                is_after_blank=before.count("\n") > 1,
+                is_before_blank=after.count("\n") > 1,
+                level=block.level if block and block.kind is BlockKind.HEADING else None,
+                is_bold=bool(block and "bold" in block.flags),
+            )
+        )
+    return lines
+
+
+def _spans(text: str, blocks: tuple[Block, ...]) -> list[tuple[int, int]]:
+    """Spans of the lines that are not blank; a marked heading stays in one piece."""
+    headings = {block.start: block.end for block in blocks if block.kind is BlockKind.HEADING}
+    spans = []
+    position = 0
+    while position < len(text):
+        stop = text.find("\n", headings.get(position, position))
+        stop = len(text) if stop < 0 else stop
+        if text[position:stop].strip():
+            spans.append((position, stop))
+        position = stop + 1
+    return spans
