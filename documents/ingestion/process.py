@@ -1,0 +1,67 @@
+"""A file's bytes to everything the pure steps say about it: parse, structure, chunk, screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+
+from documents.ingestion.chunk import CountTokens, build_chunks
+from documents.ingestion.parsers import parse
+from documents.ingestion.structure import build_sections, structure_warnings
+from documents.records import (
+    ChunkRecord,
+    FindingRecord,
+    Notice,
+    ParsedDocument,
+    ProcessedDocument,
+    SectionRecord,
+)
+
+Screen = Callable[
+    [ParsedDocument, Sequence[SectionRecord], Sequence[ChunkRecord], str, str],
+    tuple[FindingRecord, ...],
+]
+
+
+def process_document(
+    data: bytes,
+    *,
+    file_name: str,
+    title: str | None,
+    count_tokens: CountTokens,
+    screen: Screen,
+    max_tokens: int = 254,
+) -> ProcessedDocument:
+    """Run the steps in order.
+
+    Args:
+        data: the file.
+        file_name: its name, for choosing between Markdown and plain text and for screening.
+        title: the policy's title, where it is known; else the document's own, else the name.
+        count_tokens: the embedder's token count.
+        screen: looks for passages that speak to an AI system.
+        max_tokens: the embedder's window.
+
+    Raises:
+        ParseError: the file gives no usable text.
+    """
+    parsed = parse(data, file_name=file_name)
+    shown_title = title or parsed.title or title_from_name(file_name)
+    sections = build_sections(parsed, fallback_title=shown_title)
+    chunks = build_chunks(parsed, sections, count_tokens=count_tokens, max_tokens=max_tokens)
+    warnings = parsed.warnings + structure_warnings(parsed, sections) + _no_body(chunks)
+    findings = screen(parsed, sections, chunks, shown_title, file_name)
+    return ProcessedDocument(replace(parsed, warnings=warnings), sections, chunks, findings)
+
+
+def title_from_name(file_name: str) -> str:
+    """A readable title from a file's name: `travel-policy_v2.md` gives `travel policy v2`."""
+    stem = PurePath(file_name).stem
+    return " ".join(stem.replace("_", " ").replace("-", " ").split()) or file_name
+
+
+def _no_body(chunks: Sequence[ChunkRecord]) -> tuple[Notice, ...]:
+    if chunks:
+        return ()
+    return (Notice("headings_only", "The file holds headings but no text that can be cited."),)
