@@ -471,6 +471,23 @@ def policies_awaiting_review(classes: Iterable[int], slugs: Iterable[str]) -> fr
         return frozenset(held.values_list("version__policy__slug", flat=True).distinct())
 
 
+@dataclass(frozen=True, slots=True)
+class VersionSummary:
+    """Where a version stands, for staff and for the system itself."""
+
+    state: str
+    chunks: int
+    held: int
+
+
+def version_summary(version_id: int) -> VersionSummary:
+    """Where a version stands and how many of its passages are in quarantine."""
+    with editing():
+        version = PolicyVersion.objects.get(pk=version_id)
+        held = version.chunks.filter(state=Chunk.State.QUARANTINED).count()
+        return VersionSummary(version.state, version.chunks.count(), held)
+
+
 def manageable(user: User) -> QuerySet[Policy]:
     """The policies that a member of staff may manage: all for a superuser, else by department."""
     if not user.is_active or not user.is_staff:

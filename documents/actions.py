@@ -7,10 +7,10 @@ by the door (admin, API, command); who may approve is a rule of the subject and 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db.models import Max
@@ -85,9 +85,17 @@ def upload(given: Upload, *, actor: User | None) -> Received:
             return _received(same, is_duplicate=True)
         first = given.effective_from or access.today()
         pipeline.check_dates(policy, first, given.effective_to)
+        if given.publish and not _has_audience(labels or policy.default_labels.all()):
+            raise ValidationProblem(
+                "Nobody could read this: name at least one audience label.", code="no_label"
+            )
         version = _create_version(policy, given, first, labels, sha256, actor)
         queue.enqueue("ingest_version", version.pk)
         return _received(version, is_duplicate=False)
+
+
+def _has_audience(labels: Iterable[AccessLabel]) -> bool:
+    return any(label.role == AccessLabel.Role.AUDIENCE for label in labels)
 
 
 def _check_upload(given: Upload) -> None:
@@ -114,12 +122,6 @@ def _check_upload(given: Upload) -> None:
         )
 
 
-def title_from(file_name: str) -> str:
-    """A readable title from a file name: `leave-policy.md` gives `Leave policy`."""
-    words = PurePath(file_name).stem.replace("_", " ").replace("-", " ").strip()
-    return words[:1].upper() + words[1:] if words else "Untitled policy"
-
-
 def slug_for(name: str) -> str:
     """A slug for a policy title or file name; a name without Latin letters keeps its own."""
     slug = slugify(name)[:120] or slugify(name, allow_unicode=True)[:120]
@@ -131,7 +133,7 @@ def slug_for(name: str) -> str:
 
 
 def _policy_for(given: Upload, labels: Sequence[AccessLabel], actor: User | None) -> Policy:
-    title = given.title or title_from(given.file_name)
+    title = given.title or pipeline.title_from(given.file_name)
     slug = given.policy_slug or slug_for(title)
     policy, is_new = Policy.objects.get_or_create(
         slug=slug,
@@ -224,7 +226,7 @@ def approve_version(version_id: int, *, reviewer: User | None) -> None:
                 "Four-eyes approval is on: another person than the uploader must approve.",
                 code="four_eyes",
             )
-        if not version.labels.filter(role=AccessLabel.Role.AUDIENCE).exists():
+        if not _has_audience(version.labels.all()):
             raise ValidationProblem(
                 "The version has no audience label, so nobody could read it. Set one first.",
                 code="no_label",
@@ -347,7 +349,7 @@ def set_version_labels(version_id: int, slugs: Sequence[str], *, actor: User | N
     with access.editing():
         version = lifecycle.lock(version_id)
         labels = access.require_labels(slugs)
-        if not any(label.role == AccessLabel.Role.AUDIENCE for label in labels):
+        if not _has_audience(labels):
             raise ValidationProblem(
                 "Choose at least one audience label, or nobody could read it.", code="no_label"
             )
@@ -409,6 +411,12 @@ def _combined(
         label for label in above | own if label.role == AccessLabel.Role.RESTRICTION
     }
     return frozenset(audiences | restrictions)
+
+
+def create_labels(rows: Iterable[dict[str, Any]]) -> None:
+    """Make the labels that do not exist yet; each row holds the fields of `AccessLabel`."""
+    for row in rows:
+        AccessLabel.objects.get_or_create(slug=row["slug"], defaults=row)
 
 
 def grant_label(

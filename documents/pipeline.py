@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import PurePath
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
@@ -145,6 +146,7 @@ def _replace_content(
     version.sections.all().delete()
     version.findings.all().delete()
     parsed = processed.parsed
+    _take_title(version, detail.file_name, parsed.title)
     version.media_type = parsed.media_type.value
     version.language = version.policy.language or parsed.language or "en"
     version.save(update_fields=["media_type", "language", "updated_at"])
@@ -159,6 +161,20 @@ def _replace_content(
     detail.save()
     sections = _create_sections(version, parsed.text, processed.sections)
     _create_chunks(version, sections, processed)
+
+
+def _take_title(version: PolicyVersion, file_name: str, title: str | None) -> None:
+    """A policy that was named after its first file takes the document's own title."""
+    policy = version.policy
+    if title and version.number == 1 and policy.title == title_from(file_name):
+        policy.title = title[:300]
+        policy.save(update_fields=["title"])
+
+
+def title_from(file_name: str) -> str:
+    """A readable title from a file name: `leave-policy.md` gives `Leave policy`."""
+    words = PurePath(file_name).stem.replace("_", " ").replace("-", " ").strip()
+    return words[:1].upper() + words[1:] if words else "Untitled policy"
 
 
 def _create_sections(

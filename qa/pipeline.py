@@ -21,7 +21,7 @@ from django.conf import settings
 from django.db import connection
 
 from documents import access, embedding
-from documents.access import Reader, Reading
+from documents.access import Reader
 from qa import answer_log, claude
 from qa.answering import extractive, gates, prompt
 from qa.answering.refusals import refusal
@@ -146,6 +146,19 @@ def _open(asked: Asked) -> _Run:
     if any(passage.has_pending_review for passage in result.passages):
         run.notices.append(REVIEW_NOTICE)
     return run
+
+
+def search_passages(asked: Asked) -> SearchResult:
+    """Only the retrieval: what `answer_question` would look at, without an answer.
+
+    Raises:
+        InvalidQuestionError: nothing to look for, or too long.
+        ValidationProblem: a future date without the right to read ahead.
+    """
+    query = search.prepare(gates.clean_question(asked.question))
+    with access.reading_as(asked.asker, asked.as_of) as reading:
+        result = search.hybrid(reading, query, limit=asked.n_results, scope=asked.scope)
+    return search.marked_for_review(result, reading)
 
 
 async def _steps(run: _Run, clock: _Clock) -> AsyncIterator[Event]:

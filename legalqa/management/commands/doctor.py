@@ -1,0 +1,163 @@
+"""Check every part that legalqa needs, and say how to mend what fails."""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import redis
+from celery import current_app
+from django.conf import settings
+from django.core.checks import run_checks
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import Error as DatabaseError
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from documents import embedding
+from documents.errors import EmbeddingError
+from legalqa import services
+
+MINIMUM_FREE_BYTES = 1024**3
+MAXIMUM_SKEW_SECONDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part: whether it works, what was seen, and how to mend it if not."""
+
+    name: str
+    is_well: bool
+    seen: str
+    remedy: str = ""
+
+
+class Command(BaseCommand):
+    help = __doc__
+    requires_system_checks: list[str] = []  # noqa: RUF012 - Django's own type
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        parts = [check() for check in CHECKS]
+        if options["json"]:
+            import json
+
+            self.stdout.write(
+                json.dumps([{f: getattr(p, f) for f in Part.__slots__} for p in parts], indent=2)
+            )
+        else:
+            for part in parts:
+                mark = "ok  " if part.is_well else "FAIL"
+                self.stdout.write(f"{mark} {part.name}: {part.seen}")
+                if not part.is_well:
+                    self.stdout.write(f"     {part.remedy}")
+        ill = [part.name for part in parts if not part.is_well]
+        if ill:
+            raise CommandError(f"Not well: {', '.join(ill)}.")
+
+
+def _database() -> Part:
+    remedy = "Start Postgres or check DATABASE_URL; for trial, unset it and run: make run"
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "select current_setting('server_version'), (select extversion from pg_extension"
+                " where extname = 'vector')"
+            )
+            row = cursor.fetchone() or ("", None)
+    except DatabaseError as error:
+        return Part("database", False, str(error).splitlines()[0], remedy)
+    trial = " (embedded: for trial, not production)" if services.is_embedded() else ""
+    if row[1] is None:
+        return Part(
+            "database", False, "the extension vector is missing",
+            "Run legalqa/bootstrap.sql as a superuser.",
+        )
+    return Part("database", True, f"Postgres {row[0]}, pgvector {row[1]}{trial}")
+
+
+def _migrations() -> Part:
+    try:
+        plan = MigrationExecutor(connection).migration_plan(
+            MigrationExecutor(connection).loader.graph.leaf_nodes()
+        )
+    except DatabaseError as error:
+        return Part("migrations", False, str(error).splitlines()[0], "See database.")
+    return Part(
+        "migrations", not plan, f"{len(plan)} to apply", "Run: python manage.py migrate"
+    )
+
+
+def _roles() -> Part:
+    found = [m for m in run_checks(databases=["default"]) if (m.id or "").startswith("documents.")]
+    remedy = " ".join(str(m.hint) for m in found if m.hint) or "See database."
+    return Part("roles", not found, "; ".join(m.msg for m in found) or "enforced", remedy)
+
+
+def _broker() -> Part:
+    try:
+        with current_app.connection_for_write() as broker:
+            broker.ensure_connection(max_retries=1, timeout=3)
+    except (OSError, redis.RedisError, current_app.connection().connection_errors) as error:
+        return Part(
+            "broker", False, str(error).splitlines()[0] or type(error).__name__,
+            "Start Redis or check REDIS_URL; uploads wait safely until then.",
+        )
+    return Part("broker", True, "Redis answers")
+
+
+def _worker() -> Part:
+    remedy = "Start one: celery -A legalqa worker (make run does); uploads wait safely until then."
+    try:
+        answers = current_app.control.ping(timeout=2)
+    except (OSError, redis.RedisError, current_app.connection().connection_errors):
+        answers = []
+    return Part("worker", bool(answers), f"{len(answers)} answering", remedy)
+
+
+def _model() -> Part:
+    try:
+        vector = embedding.encode_query("How long is data kept?", "en")
+    except EmbeddingError as error:
+        return Part("model", False, error.message, "Run: make setup")
+    spec = embedding.model_for("en")
+    return Part("model", True, f"{spec.id if spec else 'none'}, {len(vector)} dimensions")
+
+
+def _key() -> Part:
+    if settings.ANTHROPIC_API_KEY:
+        return Part("key", True, f"set; answers come from {settings.CLAUDE_MODEL}")
+    return Part("key", True, "not set; answers are quoted by the extractive answerer")
+
+
+def _disk() -> Part:
+    settings.FILES_DIR.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(settings.FILES_DIR).free
+    return Part(
+        "disk", free >= MINIMUM_FREE_BYTES, f"{free / 1024**3:.1f} GiB free",
+        "Free at least 1 GiB, or move LEGALQA_FILES_DIR.",
+    )
+
+
+def _clock() -> Part:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("select now()")
+            row = cursor.fetchone()
+    except DatabaseError as error:
+        return Part("clock", False, str(error).splitlines()[0], "See database.")
+    skew = abs((datetime.datetime.now(datetime.UTC) - row[0]).total_seconds()) if row else 0.0
+    return Part(
+        "clock", skew <= MAXIMUM_SKEW_SECONDS, f"{skew:.1f} s from the database's",
+        "Synchronise both clocks (NTP): dates in force follow the database's.",
+    )
+
+
+CHECKS: tuple[Callable[[], Part], ...] = (
+    _database, _migrations, _roles, _broker, _worker, _model, _key, _disk, _clock,
+)
