@@ -116,12 +116,18 @@ def fold_for_screening(text: str) -> tuple[Folded, ...]:
     """Fold a text to the forms in which an instruction may hide from a plain search.
 
     Returns:
-        Three forms, each with its way back: letters as they look (look-alikes as Latin,
-        no marks, no case, blanks collapsed); the same with spaced-out letters joined;
-        the same with digits and signs read as letters (leetspeak).
+        Up to four different forms, each with its way back: without case; letters as they
+        look (look-alikes as Latin, no marks); that with spaced-out letters joined; that
+        with digits and signs read as letters (leetspeak). Forms equal to an earlier one are
+        left out, so that plain text is screened once.
     """
-    looks = _fold_looks(text)
-    return looks, _join_spaced_letters(looks), _read_leetspeak(looks)
+    quotes = fold_for_quotes(text)
+    plain = _map_characters(quotes, str.casefold)
+    looks = _map_characters(quotes, _look)
+    forms: dict[str, Folded] = {}
+    for form in (plain, looks, _join_spaced_letters(looks), _read_leetspeak(looks)):
+        forms.setdefault(form.text, form)
+    return tuple(forms.values())
 
 
 def is_invisible(character: str) -> bool:
@@ -195,12 +201,6 @@ def _takes_accents(base: str) -> bool:
     )
 
 
-def _fold_looks(text: str) -> Folded:
-    """Fold to what a reader sees: look-alikes to Latin, no marks, no case, single blanks."""
-    quotes = fold_for_quotes(text)
-    return _map_characters(quotes, _look, collapse=True)
-
-
 @lru_cache(maxsize=8192)
 def _look(character: str) -> str:
     """The Latin letters a character looks like, without case and marks."""
@@ -215,13 +215,16 @@ def _look(character: str) -> str:
     return "".join(confusables.LATIN.get(c, c) for c in bare.casefold())
 
 
-def _map_characters(folded: Folded, table: Callable[[str], str], *, collapse: bool) -> Folded:
-    """Replace each character of a folded text, keeping the way back."""
+def _map_characters(folded: Folded, table: Callable[[str], str]) -> Folded:
+    """Replace each character of a folded text, keeping blanks single and the way back."""
+    text = folded.text
+    if text.isascii():
+        return Folded(text.lower(), folded.offsets)
     pieces: list[str] = []
     offsets: list[int] = []
     for character, offset in zip(folded.text, folded.offsets, strict=False):
         piece = table(character)
-        if collapse and piece == " " and pieces and pieces[-1] == " ":
+        if piece == " " and pieces and pieces[-1] == " ":
             continue
         if piece:
             pieces.append(piece)
