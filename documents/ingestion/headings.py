@@ -70,7 +70,7 @@ _HAN = frozenset(
 )  # fmt: skip
 _TEXT_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST_ITEM})
 _LEADERS = re.compile(
-    r"(?:\.[ .]?){4,}\s*[\divx]{0,5}$|…{2,}\s*\d{0,4}$|\t\s*\d{1,4}$|_{4,}\s*\d*$"
+    r"\.(?: ?\.){3,}+\s*[\divx]{0,5}$|…{2,}\s*\d{0,4}$|\t\s*\d{1,4}$|_{4,}\s*\d*$"
 )
 _CONTENTS = re.compile(
     r"(?:table of contents|contents|index|目錄|目录|目次|inhalt|inhaltsverzeichnis|sommaire)\s*:?$",
@@ -80,6 +80,7 @@ _PAGE_AT_END = re.compile(r"[\s.…_]*\d{0,4}$")
 _MAX_GAP = 5
 _MAX_DEEP_GAP = 30
 _MAX_INDENT_STEP = 2
+_CLAUSE_LENGTH = 120  # characters, on average; items of lists measured well below
 _MAX_PLAIN_WORDS = 10
 
 
@@ -234,7 +235,7 @@ class _Finder:
             following = self._text(index + 1)
             is_titled = following is not None and titles.is_title(following, None)
             return label.delimiter == "." and fit in (_Fit.FIRST, _Fit.NEXT) and is_titled
-        if rest[0].islower() or (not label.delimiter and titles.is_table_row(rest)):
+        if not titles.begins_words(rest) or (not label.delimiter and titles.is_table_row(rest)):
             return False
         if fit is _Fit.NEXT:
             return form is _Form.TITLE or self._may_be_clause(index, label)
@@ -267,10 +268,32 @@ class _Finder:
         if runs_on and not self._leaves_list(index, rest, form, fit):
             self._list_run, self._list_line = value, index
             return True
-        begins = value == 1 and (self._follows_lead_in(index) or fit is _Fit.BACK)
-        if begins:
+        if value == 1 and self._begins_list(index, form, fit):
             self._list_run, self._list_line = 1, index
-        return begins
+            return True
+        return False
+
+    def _begins_list(self, index: int, form: _Form, fit: _Fit) -> bool:
+        line, following = self._lines[index], self._label(index + 1)
+        if fit is _Fit.BACK or (following is not None and following.value == (1,)):
+            return True
+        if line.kind is BlockKind.LIST_ITEM and self._marked_count and form is _Form.CLAUSE:
+            return True
+        return self._follows_lead_in(index) and not self._begins_clauses(index, fit)
+
+    def _begins_clauses(self, index: int, fit: _Fit) -> bool:
+        """Whether `the parties agree as follows:` leads to the clauses of the whole document.
+
+        They are long, as the items of a list are not.
+        """
+        if fit not in (_Fit.FIRST, _Fit.RESTART) or not self._holds_clauses:
+            return False
+        starts, expected = [self._lines[index].start], 2
+        for other, label in enumerate(self._labels[index + 1 :], index + 1):
+            if label is not None and label.value == (expected,):
+                starts.append(self._lines[other].start)
+                expected += 1
+        return len(starts) >= 3 and starts[-1] - starts[0] >= _CLAUSE_LENGTH * (len(starts) - 1)
 
     def _leaves_list(self, index: int, rest: str, form: _Form, fit: _Fit) -> bool:
         """Whether a number that goes on with a list rather goes on with the sections."""

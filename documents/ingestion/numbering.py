@@ -73,8 +73,8 @@ _LONGEST_FIRST = "|".join(
     sorted("|".join(_KEYWORDS.values()).split("|"), key=len, reverse=True)  # annexe before annex
 )
 _KEYWORD_LABEL = re.compile(
-    rf"(?P<word>{_LONGEST_FIRST})[^\S\n]*"
-    rf"(?P<number>(?:{_ORDINAL_ONE})(?!\w)|{_NUMBER})(?P<after>[^\S\n]*(?P<delimiter>[.:)：{_DASH}]?)"
+    rf"(?P<word>{_LONGEST_FIRST})[^\S\n]*[\"“]?"
+    rf"(?P<number>(?:{_ORDINAL_ONE})(?!\w)|{_NUMBER})[\"”]?(?P<after>[^\S\n]*(?P<delimiter>[.:)：{_DASH}]?)"
     rf"[^\S\n]*[{_DASH}]?)",
     re.IGNORECASE,
 )

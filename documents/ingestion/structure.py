@@ -61,8 +61,9 @@ def build_sections(parsed: ParsedDocument, *, fallback_title: str) -> tuple[Sect
     starts = [heading.start for heading in headings]
     if starts and not records:
         starts[0] = 0
+    ends = [*starts[1:], len(parsed.text)][: len(starts)]
     stack: list[_Open] = []
-    for heading, start, end in zip(headings, starts, [*starts[1:], len(parsed.text)], strict=True):
+    for heading, start, end in zip(headings, starts, ends, strict=True):
         _close(stack, heading, parsed.text)
         parent = records[stack[-1].ordinal] if stack else None
         record = _record(heading, start, end, len(records), parent, fallback_title)

@@ -84,6 +84,11 @@ def is_title(text: str, following: str | None) -> bool:
     return not any(word.strip("\"'“”(),") in _VERBS for word in words[1:])
 
 
+def begins_words(text: str) -> bool:
+    """Whether `text` begins like a title or sentence: a capital, a wide character, a quote."""
+    return text[:1] in tuple("\"'“‘«「『（([*¿¡") or (text[:1].isalpha() and not text[0].islower())
+
+
 def is_title_case(text: str) -> bool:
     """Whether every word that carries meaning begins with a capital or digit."""
     words = [word.strip("\"'“”‘’()[]&–—-") for word in text.split()]
