@@ -496,3 +496,11 @@ def manageable(user: User) -> QuerySet[Policy]:
         return Policy.objects.all()
     departments = ManagedDepartment.objects.filter(user=user).values("department")
     return Policy.objects.filter(department__in=departments)
+
+
+def managed_departments(user: User) -> frozenset[str]:
+    """The departments whose policies a member of staff may manage; a superuser needs none."""
+    if not user.is_active or not user.is_staff:
+        return frozenset()
+    found = ManagedDepartment.objects.filter(user=user)
+    return frozenset(found.values_list("department", flat=True))

@@ -118,7 +118,7 @@ def _same(wanted: str, held: str) -> bool:
 
 
 def _passage(id_: str, section: ReadableSection, hit: Hit, score: float, query: Query) -> Passage:
-    text, parts, is_hosted = _joined(_window(section.chunks, hit.chunk_id))
+    text, parts, is_hosted = joined(_window(section.chunks, hit.chunk_id))
     return Passage(
         id=id_,
         text=text,
@@ -163,7 +163,7 @@ def _window(chunks: Sequence[ReadableChunk], best_id: int) -> list[ReadableChunk
             return list(chunks[first : last + 1])
 
 
-def _joined(chunks: Sequence[ReadableChunk]) -> tuple[str, tuple[PassagePart, ...], bool]:
+def joined(chunks: Sequence[ReadableChunk]) -> tuple[str, tuple[PassagePart, ...], bool]:
     """The passage's text, its parts, and whether all of it may go to a hosted model."""
     text, parts = "", []
     end = 0

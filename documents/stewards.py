@@ -1,0 +1,129 @@
+"""What a member of staff may add to and look after from outside the admin.
+
+A policy that they may not manage is never told apart from one that does not exist.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from documents import access, actions, pipeline
+from documents.errors import ValidationProblem
+from documents.models import Chunk, Policy, PolicyVersion
+from documents.records import Notice
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where an upload belongs: the policy's slug, and the department of a new policy."""
+
+    policy_slug: str
+    department: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionStatus:
+    """Where a version stands, for whoever may manage its policy."""
+
+    public_id: str
+    policy_slug: str
+    document: str
+    number: int
+    state: str
+    effective_from: date | None
+    effective_to: date | None
+    labels: tuple[str, ...]
+    chunk_count: int
+    embedded_count: int
+    waiting_for_review: int  # quarantined passages
+    warnings: tuple[Notice, ...]
+    failure: str
+
+
+def home_of(user: User, *, policy_slug: str, title: str, file_name: str, department: str) -> Home:
+    """Where an upload by `user` goes.
+
+    A named policy must be one that they manage (a superuser may name a new one). Without a
+    name it follows from the title; where another's policy has that name, the new one gets a
+    slug of its own, so the name says nothing about what exists.
+
+    Raises:
+        ValidationProblem: no such policy, or a department that is not theirs.
+    """
+    with access.editing():
+        managed = access.manageable(user)
+        if policy_slug:
+            if managed.filter(slug=policy_slug).exists():
+                return Home(policy_slug, "")
+            if not user.is_superuser:
+                raise ValidationProblem(
+                    f"You manage no policy {policy_slug}. Leave `policy` out to add a new one.",
+                    code="unknown_policy",
+                )
+            return Home(policy_slug, department)
+        slug = actions.slug_for(title or pipeline.title_from(file_name))
+        if managed.filter(slug=slug).exists():
+            return Home(slug, "")
+        own = _department(user, department)
+        if Policy.objects.filter(slug=slug).exists():
+            slug = f"{slug[:110]}-{secrets.token_hex(4)}"
+        return Home(slug, own)
+
+
+def _department(user: User, wanted: str) -> str:
+    """The department of a new policy: what was asked for, else the only one that is theirs."""
+    if user.is_superuser:
+        return wanted
+    own = sorted(access.managed_departments(user))
+    if not own:
+        raise ValidationProblem(
+            "You look after no department yet: ask an administrator to give you one.",
+            code="no_department",
+        )
+    if wanted and wanted not in own:
+        raise ValidationProblem(
+            f"You do not look after {wanted}. Choose: {', '.join(own)}.", code="unknown_department"
+        )
+    if not wanted and len(own) > 1:
+        raise ValidationProblem(
+            f"Name the department of the new policy: {', '.join(own)}.", code="department_missing"
+        )
+    return wanted or own[0]
+
+
+def version_status(user: User, public_id: UUID) -> VersionStatus | None:
+    """A version of a policy that `user` manages; None when there is none such."""
+    with access.editing():
+        found = PolicyVersion.objects.filter(
+            public_id=public_id, policy__in=access.manageable(user)
+        ).select_related("policy", "detail")
+        version = found.first()
+        return _status(version) if version is not None else None
+
+
+def _status(version: PolicyVersion) -> VersionStatus:
+    detail = version.detail
+    has_days = version.effective is not None
+    first, last = access.effective_days(version) if has_days else (None, None)
+    return VersionStatus(
+        public_id=str(version.public_id),
+        policy_slug=version.policy.slug,
+        document=version.policy.title,
+        number=version.number,
+        state=version.state,
+        effective_from=first,
+        effective_to=last,
+        labels=tuple(sorted(label.slug for label in version.labels.all())),
+        chunk_count=detail.chunk_count,
+        embedded_count=detail.embedded_count,
+        waiting_for_review=version.chunks.filter(state=Chunk.State.QUARANTINED).count(),
+        warnings=tuple(Notice(w["code"], w["message"]) for w in detail.warnings),
+        failure=detail.failure,
+    )
