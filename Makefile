@@ -14,8 +14,10 @@ help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
 
 setup: .venv/.installed ## install everything; instant when done
+	@:
 
 setup-dev: .venv/.installed-dev ## install what tests and linters need too
+	@:
 
 .venv/.installed: requirements.txt constraints.txt
 	@bin/setup requirements.txt

@@ -28,14 +28,19 @@ class EnvironmentVariableError(ImproperlyConfigured):
     """A variable is missing or invalid; the message names it and what it should hold."""
 
 
-def text(name: str, *, default: str | _Required = REQUIRED) -> str:
+def text(name: str, *, default: str | _Required = REQUIRED, keep_empty: bool = False) -> str:
     """The variable as it is, without white space around it.
+
+    Args:
+        name: the variable.
+        default: what an unset variable means.
+        keep_empty: an empty variable is the empty text, for settings that empty turns off.
 
     Raises:
         EnvironmentVariableError: it is unset and has no default.
     """
     value = _value(name)
-    if value:
+    if value or (keep_empty and name in os.environ):
         return value
     if isinstance(default, _Required):
         raise EnvironmentVariableError(f"Set the environment variable {name}; it has no default.")

@@ -17,6 +17,7 @@ from legalqa.supervision.privileges import RunAs, make_readable, open_for
 
 SUPERUSER = "postgres"
 BOOTSTRAP = ROOT / "legalqa" / "bootstrap.sql"
+INITDB_OPTIONS = ("--encoding=UTF8", "--locale=C", "--auth-local=trust", "--auth-host=reject")
 _PROTOCOL_3 = 196608
 _BOOTSTRAP_MARK = "legalqa-bootstrap.sha256"
 
@@ -137,9 +138,8 @@ def _make_cluster(layout: Layout, user: RunAs | None) -> None:
     aside.mkdir(mode=0o700, parents=True)
     if user:
         _give(aside, user)
-    options = ["--encoding=UTF8", "--locale=C", "--auth-local=trust", "--auth-host=reject"]
     done = subprocess.run(  # noqa: S603 - our own program and arguments
-        [str(programs() / "initdb"), "-D", str(aside), "-U", SUPERUSER, *options],
+        [str(programs() / "initdb"), "-D", str(aside), "-U", SUPERUSER, *INITDB_OPTIONS],
         capture_output=True,
         text=True,
         check=False,

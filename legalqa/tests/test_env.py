@@ -33,6 +33,12 @@ def test_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None
     assert env.path(NAME, default=Path("/x")) == Path("/x")
 
 
+def test_empty_variable_may_be_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env.text(NAME, default="x", keep_empty=True) == "x"
+    monkeypatch.setenv(NAME, "")
+    assert env.text(NAME, default="x", keep_empty=True) == ""
+
+
 @pytest.mark.parametrize(("value", "expected"), [("Yes", True), ("1", True), ("OFF", False)])
 def test_boolean_reads_usual_words(
     monkeypatch: pytest.MonkeyPatch, value: str, expected: bool
