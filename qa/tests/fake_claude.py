@@ -230,9 +230,14 @@ def hard_cut(after: JSON | str = "", *, is_reset: bool = False) -> Reply:
     return _broken(after, lambda wire: wire.cut(is_reset=is_reset))
 
 
-def clean_close(after: JSON | str = "") -> Reply:
+def clean_close(after: JSON | str = "", *, stop_reason: str | None = None) -> Reply:
     """The body ends properly before `message_stop`, as a proxy may do it."""
-    return _broken(after, lambda wire: None)
+
+    def end(wire: Wire) -> None:
+        if stop_reason is not None:
+            wire.stop(json.dumps(after), stop_reason)
+
+    return _broken(after, end)
 
 
 def broken_event(after: JSON | str = "", *, data: str = '{"type": "content_block_de') -> Reply:
@@ -387,11 +392,15 @@ class Wire:
 
     def end_message(self, text: str, stop_reason: str | None) -> None:
         """`message_delta`, `message_stop`, and the end of the body."""
-        delta = {"stop_reason": stop_reason, "stop_sequence": None}
-        self.event("message_delta", delta=delta, usage={"output_tokens": _tokens(text)})
+        self.stop(text, stop_reason)
         self.event("message_stop")
         with contextlib.suppress(ClientLeft):  # the message was whole: leaving now is no loss
             self.finish()
+
+    def stop(self, text: str, stop_reason: str | None) -> None:
+        """`message_delta`: why the model stopped, and how much it wrote."""
+        delta = {"stop_reason": stop_reason, "stop_sequence": None}
+        self.event("message_delta", delta=delta, usage={"output_tokens": _tokens(text)})
 
     def finish(self) -> None:
         """The last chunk."""

@@ -10,7 +10,7 @@ import json
 import logging
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import date
@@ -76,12 +76,8 @@ def settings_for(server: FakeClaude, **changes: object) -> claude.ClaudeSettings
 async def drafted(
     settings: claude.ClaudeSettings, on_usage: Callable[[Usage], None] | None = None
 ) -> list[DraftClaim | DraftEnd]:
-    got = []
-    async with aclosing(
-        claude.draft(settings, system=SYSTEM, user=USER, on_usage=on_usage)
-    ) as parts:
-        async for part in parts:
-            got.append(part)
+    got: list[DraftClaim | DraftEnd] = []
+    await collect(claude.draft(settings, system=SYSTEM, user=USER, on_usage=on_usage), got)
     return got
 
 
@@ -90,10 +86,16 @@ async def failure_of(
 ) -> tuple[list[DraftClaim | DraftEnd], GenerationError]:
     got: list[DraftClaim | DraftEnd] = []
     with pytest.raises(GenerationError) as caught:
-        async with aclosing(claude.draft(settings, system=SYSTEM, user=USER)) as parts:
-            async for part in parts:
-                got.append(part)
+        await collect(claude.draft(settings, system=SYSTEM, user=USER), got)
     return got, caught.value
+
+
+async def collect(
+    parts: AsyncGenerator[DraftClaim | DraftEnd, None], into: list[DraftClaim | DraftEnd]
+) -> None:
+    async with aclosing(parts):
+        async for part in parts:
+            into.append(part)  # one by one: those before an error count
 
 
 # What is sent
@@ -206,12 +208,11 @@ async def test_cancelled_reader_closes_the_model_stream_too(server: FakeClaude) 
 async def test_consumer_may_be_slower_than_the_deadline_between_claims(server: FakeClaude) -> None:
     server.reply_with(fake.answer(TWO_CLAIMS, stall_after="Receipts", stall_seconds=2))
 
-    with pytest.raises(ClaudeUnavailableError):
-        async with aclosing(
-            claude.draft(settings_for(server, deadline_seconds=0.8), system=SYSTEM, user=USER)
-        ) as parts:
-            await anext(parts)
-            await asyncio.sleep(1)  # not interrupted: the limit is on waits for the model alone
+    settings = settings_for(server, deadline_seconds=0.8)
+    async with aclosing(claude.draft(settings, system=SYSTEM, user=USER)) as parts:
+        await anext(parts)
+        await asyncio.sleep(1)  # not interrupted: the limit is on waits for the model alone
+        with pytest.raises(ClaudeUnavailableError):
             await anext(parts)
 
 
@@ -451,6 +452,9 @@ async def test_refused_request_is_not_tried_again(
 
 UNUSABLE = {
     "closed cleanly before message_stop": fake.clean_close(json.dumps(TWO_CLAIMS)),
+    "closed cleanly between end_turn and message_stop": fake.clean_close(
+        TWO_CLAIMS, stop_reason="end_turn"
+    ),
     "closed cleanly at once": fake.clean_close(),
     "max_tokens": fake.answer(TWO_CLAIMS, stop_reason="max_tokens"),
     "refusal": fake.answer(TWO_CLAIMS, stop_reason="refusal"),
