@@ -243,7 +243,8 @@ class _Finder:
             return form is _Form.TITLE or self._may_be_clause(index, label)
         if fit is _Fit.RESTART:
             return form is _Form.TITLE or self._container in _CONTAINERS
-        return form is _Form.TITLE and fit in (_Fit.FIRST, _Fit.AHEAD) and self._stands_free(index)
+        is_titled = form is _Form.TITLE or titles.run_in_title(rest) is not None
+        return is_titled and fit in (_Fit.FIRST, _Fit.AHEAD) and self._stands_free(index)
 
     def _may_be_clause(self, index: int, label: Label) -> bool:
         if not self._holds_clauses:
@@ -429,7 +430,7 @@ class _Finder:
     def _follows_lead_in(self, index: int) -> bool:
         if index == 0 or index - 1 in self._heading_lines:
             return False
-        return self._lines[index - 1].text.endswith((":", "："))
+        return titles.is_lead_in(self._lines[index - 1].text)
 
     # Building.
 

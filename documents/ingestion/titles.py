@@ -105,15 +105,20 @@ def announces_number(text: str) -> bool:
 def ends_open(text: str) -> bool:
     """Whether a line ends where its sentence must go on: after `of`, `the`, a comma."""
     words = text.split()
-    if not words:
+    if not words or is_lead_in(text):
         return False
     last = words[-1].casefold()
     return last in _CONNECTORS or last.endswith((",", "(", "-", "/", "、", "，"))
 
 
+def is_lead_in(text: str) -> bool:
+    """Whether a line introduces what follows it: `as follows:`, `hereby agreed:-`."""
+    return text.rstrip("-–—").endswith((":", "："))
+
+
 def ends_closed(text: str) -> bool:
     """Whether a line ends with the end of a sentence, item or lead-in."""
-    return text.rstrip("\"'”’»)]」』）").endswith(tuple(".;:!?。；：！？…"))
+    return is_lead_in(text) or text.rstrip("\"'”’»)]」』）").endswith(tuple(".;:!?。；：！？…"))
 
 
 def is_measure(rest: str) -> bool:
