@@ -24,7 +24,7 @@ def web_answers(port: int, *, timeout_seconds: float = _TIMEOUT_SECONDS) -> bool
     """
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout_seconds)
     try:
-        connection.request("GET", "/accounts/login/")
+        connection.request("GET", "/")
         return connection.getresponse().status < 500
     except (OSError, http.client.HTTPException):
         return False
