@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from qa.answering.marked import judge_case  # noqa: E402 - the path is set just above
+from qa.answering.marked import judge_case
 
 
 def main() -> None:

@@ -124,7 +124,7 @@ def _with_marks(
         previous = spans[index - 1][1] if index else -1
         own = [
             (at, name) for at, name in marks
-            if start < at < following and (at <= end or not text[end:at].strip())
+            if (start < at < following and (at <= end or not text[end:at].strip()))
             or (at <= start and "\n" in text[max(previous, 0) : at] + "\n" * (index == 0)
                 and at > previous)
         ]  # fmt: skip

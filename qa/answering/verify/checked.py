@@ -123,14 +123,18 @@ class Checked:
         spans = citations if self._requires_quotes else ()
         found = verbatim_spans(text, sources, spans)
         if found is not None and takes_whole_clauses(found):
-            modality = Verdict("modality", passed=True, reason="The sentence is the passage's own.")
+            reason = "The sentence is the passage's own."
+            numbers, modality = (
+                Verdict(check, passed=True, reason=reason) for check in ("numbers", "modality")
+            )
         else:
+            numbers = check_numbers(text, sources)
             modality = check_modality(text, sources, spans)
         support = check_support(
             text, sources, citations, similarity=self._similarity, question=self._question,
             is_quoted=self._requires_quotes,
         )  # fmt: skip
-        return [check_numbers(text, sources), modality, support]
+        return [numbers, modality, support]
 
     def _output_policy(self, text: str, sources: Sequence[Source]) -> Verdict:
         return check_output_policy(text, sources, self._allowed_domains)

@@ -194,7 +194,9 @@ def _parts(claim: str) -> list[str]:
     parts: list[str] = []
     for part in _SPLIT.split(claim):
         before, colon, after = re.sub("：", ":", part).partition(":")
-        is_sentence = len(before.strip(" -*•").split()) >= 3 or (_is_cjk(before) and len(before) > 7)
+        is_sentence = len(before.strip(" -*•").split()) >= 3 or (
+            _is_cjk(before) and len(before) > 7
+        )
         parts += [before, after] if colon and is_sentence else [part]
     return parts
 

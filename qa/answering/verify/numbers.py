@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from qa.answering.verify.quantities import Quantity, QuantityKind, find_quantities, normal_label
-from qa.answering.verify.source import Source, Unit, fine_parts, topic_words
+from qa.answering.verify.source import Source, Unit, topic_words
 from qa.records import RefusalCode, Verdict
 
 CHECK: Final = "numbers"

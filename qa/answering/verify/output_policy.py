@@ -117,8 +117,8 @@ def plain_text(text: str) -> str:
     kept = "".join(
         character
         for character in text
-        if unicodedata.category(character) not in {"Cc", "Co", "Cs", "Cn"}
-        and character not in "\u200b\u2060\ufeff\u00ad"
+        if (unicodedata.category(character) not in {"Cc", "Co", "Cs", "Cn"}
+        and character not in "\u200b\u2060\ufeff\u00ad")
         or character in "\n\t"
     )
     return re.sub(r"[ \t]+", " ", kept).strip()

@@ -124,13 +124,13 @@ _AMOUNT = re.compile(
     rf"(?:[ -]?(?P<mul>(?:million|billion|thousand|hundred|trillion|bn|mn|[kKm])\b(?!\.?\w)|"
     rf"[十百千]?[萬万億亿]|[百千](?=[元名人])))?"
     rf"{_FILLER}*"
-    rf"(?:(?:[ -]{{0,2}}|[ ]?\()(?:(?:full|clear|consecutive|whole|more|further|additional)[ ])?"
+    rf"(?:(?:[ -]{{0,2}}|[ ]?\()(?:(?:full|clear|consecutive|whole|more|further|additional|extra|paid|unpaid|other)[ ])?"
     rf"(?P<unit>{units.SUFFIX}))?"
 )
 _WORDS = re.compile(
     rf"\b(?P<half>half[ -](?:a[ -]|an[ -])?)?(?P<num>{numerals.ENGLISH_NUMBER})\b"
     rf"(?P<andhalf> and a half)?{_FILLER}*"
-    rf"(?:[ -]{{1,2}}(?:(?:full|clear|consecutive|whole|more|further|additional)[ ])?"
+    rf"(?:[ -]{{1,2}}(?:(?:full|clear|consecutive|whole|more|further|additional|extra|paid|unpaid|other)[ ])?"
     rf"(?P<unit>{units.SUFFIX}))?",
     re.IGNORECASE,
 )
@@ -170,6 +170,8 @@ _LABEL = re.compile(
 _CODE = re.compile(
     r"(?<![\w-])(?=[A-Za-z]{1,8}-?\d)(?P<code>[A-Za-z]{1,8}-?\d[\dA-Za-z-]*)(?![\w])"
 )
+# A line break inside a hard-wrapped sentence: what follows starts no item, row or sentence.
+_WRAP: Final = re.compile(r"(?<=[^\n.:;|!?])\n(?=[a-z0-9(£€$%])(?!\d+[.)]\s|\([a-z\d]{1,3}\)\s)")
 _ADDRESS = re.compile(r"\S+@\S+|\b[a-z][a-z0-9+.-]*://\S+|\b(?:\d{1,3}\.){3}\d{1,3}\b\S*", re.I)
 _ORDINAL = re.compile(
     rf"(?<!at )\b(?P<word>{'|'.join(numerals.ORDINALS)})\b(?! of all)(?=[ -][a-z]|\W*$)",
@@ -192,7 +194,8 @@ def fold(text: str) -> str:
     """The form that `find_quantities` reads: NFKC, plain dashes and blanks, no hidden marks."""
     text = unicodedata.normalize("NFKC", text)
     text = re.sub(r"[\u00ad\u200b-\u200f\u2060\ufeff]", "", text)
-    return re.sub(r"[\u2010-\u2015\u2212]", "-", re.sub(r"[^\S\n]", " ", text))
+    text = re.sub(r"[\u2010-\u2015\u2212]", "-", re.sub(r"[^\S\n]", " ", text))
+    return _WRAP.sub(" ", text)
 
 
 def find_quantities(text: str) -> tuple[Quantity, ...]:

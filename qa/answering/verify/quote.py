@@ -30,7 +30,7 @@ def find_quote(source: Source, quote: str) -> tuple[VerifiedCitation | None, str
     wanted = fold_for_quotes(quote).text.strip(_EDGE)
     if not wanted:
         return None, "The quote is empty."
-    at = _find_whole(source.folded.text, wanted)
+    at = find_whole(source.folded.text, wanted)
     if at < 0:
         return None, "The quoted words are not in the cited passage."
     start, end = source.folded.span(at, at + len(wanted))
@@ -53,7 +53,7 @@ def check_quotes(found: int, reasons: list[str]) -> Verdict:
     return Verdict(CHECK, passed=False, code=RefusalCode.QUOTE_NOT_FOUND, reason=reason)
 
 
-def _find_whole(text: str, wanted: str) -> int:
+def find_whole(text: str, wanted: str) -> int:
     """Like `str.find`, but a match does not begin or end inside a word or a number."""
     at = text.find(wanted)
     while at >= 0:
@@ -67,6 +67,8 @@ def _cuts(text: str, at: int) -> bool:
     if not 0 < at < len(text):
         return False
     before, after = text[at - 1], text[at]
+    if (before.isdigit() and after in "%‰°") or (after.isdigit() and before in "$£€¥"):
+        return True
     if before.isdigit() and after in ".," and at + 1 < len(text) and text[at + 1].isdigit():
         return True
     if after.isdigit() and before in ".," and at > 1 and text[at - 2].isdigit():

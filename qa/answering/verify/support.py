@@ -18,6 +18,7 @@ from documents.ingestion.folding import fold_for_quotes
 from qa.answering.clauses import ITEM, is_cjk
 from qa.answering.verify.modality import Force, stance_of
 from qa.answering.verify.numbers import matched_quantities
+from qa.answering.verify.quote import find_whole
 from qa.answering.verify.source import Source, topic_words
 from qa.records import RefusalCode, Verdict, VerifiedCitation
 
@@ -79,7 +80,7 @@ def verbatim_spans(
     if not text:
         return None
     for source in sources:
-        at = source.folded.text.find(text)
+        at = find_whole(source.folded.text, text)
         if at >= 0:
             return [(source, *source.folded.span(at, at + len(text)))]
     return _quoted_spans(text, sources, citations)

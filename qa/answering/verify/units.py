@@ -103,7 +103,7 @@ PREFIX: Final = _alternatives(
         word.replace("-", " ")
         for words in _CURRENCIES
         for word in words.split()
-        if word.isupper() or "$" in word or word in {"£", "€", "¥", "￥", "€"} or "幣" in word
+        if word.isupper() or "$" in word or word in {"£", "€", "¥", "￥"} or "幣" in word
         or "币" in word
     ]
 )  # fmt: skip
