@@ -13,13 +13,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from documents.ingestion import confusables
 
-# Runs that no fold changes, taken in one step: printable ASCII and the common ideographs.
-_PLAIN_RUN = re.compile(r"[!-_a-~\u4e00-\u9fff]+")
+# Runs that no fold changes, taken in one step: words of printable ASCII or of the common
+# ideographs with single blanks between them. Possessive, so that it never backtracks.
+_PLAIN_RUN = re.compile(r"(?:[!-_a-~\u4e00-\u9fff]++ ?)++")
+_ASCII_RUN = re.compile(r"[\x00-\x7f\u4e00-\u9fff]+|[^\x00-\x7f\u4e00-\u9fff]")
 
 _SINGLE_QUOTES = "‘’‚‛′ʼʹˈ´`‹›＇"
 _DOUBLE_QUOTES = "“”„‟″«»「」『』﹁﹂﹃﹄〝〞〟＂"
@@ -44,10 +46,13 @@ class Folded:
 
     `offsets[i]` is the index in the original of folded character `i`; there is one offset
     more than there are characters, the length of the original. Offsets never decrease.
+    `changed`: the stretches in which a screening form differs from the first form; None
+    where it is the first, or where nobody asked.
     """
 
     text: str
     offsets: tuple[int, ...]
+    changed: tuple[tuple[int, int], ...] | None = None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Map a half-open span of the folded text to one of the original.
@@ -75,12 +80,10 @@ def fold_for_quotes(text: str) -> Folded:
     offsets: list[int] = []
     was_blank = False
     for start, piece in _segments(text):
-        if piece == " ":
-            if was_blank:
-                continue
-            was_blank = True
-        elif piece:
-            was_blank = False
+        if piece == " " and was_blank:
+            continue
+        if piece:
+            was_blank = piece.endswith(" ")
         pieces.append(piece)
         is_run = text.startswith(piece, start)
         offsets.extend(range(start, start + len(piece)) if is_run else [start] * len(piece))
@@ -115,19 +118,23 @@ def strip_accents(text: str) -> str:
 def fold_for_screening(text: str) -> tuple[Folded, ...]:
     """Fold a text to the forms in which an instruction may hide from a plain search.
 
+    White space is a single blank, or a single newline where the original has one.
+
     Returns:
         Up to four different forms, each with its way back: without case; letters as they
         look (look-alikes as Latin, no marks); that with spaced-out letters joined; that
         with digits and signs read as letters (leetspeak). Forms equal to an earlier one are
-        left out, so that plain text is screened once.
+        left out, so that plain text is screened once; of later forms only the stretches in
+        `changed` say anything new.
     """
-    quotes = fold_for_quotes(text)
-    plain = _map_characters(quotes, str.casefold)
-    looks = _map_characters(quotes, _look)
+    lines = _with_newlines(fold_for_quotes(text), text)
+    plain = _map_characters(lines, str.casefold)
+    looks = _map_characters(lines, _look)
     forms: dict[str, Folded] = {}
     for form in (plain, looks, _join_spaced_letters(looks), _read_leetspeak(looks)):
         forms.setdefault(form.text, form)
-    return tuple(forms.values())
+    first, *others = forms.values()
+    return (replace(first, changed=None), *others)
 
 
 def is_invisible(character: str) -> bool:
@@ -147,7 +154,9 @@ def _segments(text: str) -> Iterator[tuple[int, str]]:
         run = _PLAIN_RUN.match(text, position)
         if run is not None:
             # The last character of a run may carry marks that follow.
-            end = run.end() if run.end() == len(text) else run.end() - 1
+            end = run.end()
+            if end < len(text) and _is_attached(text[end]):
+                end -= 1
             if end > position:
                 yield position, text[position:end]
                 position = end
@@ -201,11 +210,19 @@ def _takes_accents(base: str) -> bool:
     )
 
 
+def _with_newlines(folded: Folded, original: str) -> Folded:
+    """Turn the blanks that stand for a line break back into one."""
+    characters = list(folded.text)
+    for match in re.finditer(" ", folded.text):
+        i = match.start()
+        if "\n" in original[folded.offsets[i] : folded.offsets[i + 1]]:
+            characters[i] = "\n"
+    return Folded("".join(characters), folded.offsets)
+
+
 @lru_cache(maxsize=8192)
 def _look(character: str) -> str:
     """The Latin letters a character looks like, without case and marks."""
-    if "a" <= character <= "z" or character == " ":
-        return character
     latin = confusables.LATIN.get(character, character)
     bare = "".join(
         confusables.LATIN.get(c, c)
@@ -216,20 +233,22 @@ def _look(character: str) -> str:
 
 
 def _map_characters(folded: Folded, table: Callable[[str], str]) -> Folded:
-    """Replace each character of a folded text, keeping blanks single and the way back."""
-    text = folded.text
-    if text.isascii():
-        return Folded(text.lower(), folded.offsets)
+    """Replace each character beyond ASCII, lower the others, keep the way back."""
     pieces: list[str] = []
     offsets: list[int] = []
-    for character, offset in zip(folded.text, folded.offsets, strict=False):
-        piece = table(character)
-        if piece == " " and pieces and pieces[-1] == " ":
+    changed: list[tuple[int, int]] = []
+    for match in _ASCII_RUN.finditer(folded.text):
+        start, run = match.start(), match.group()
+        if len(run) > 1 or run.isascii():
+            pieces.append(run.lower())
+            offsets.extend(folded.offsets[start : match.end()])
             continue
-        if piece:
-            pieces.append(piece)
-            offsets.extend([offset] * len(piece))
-    return Folded("".join(pieces), (*offsets, folded.offsets[-1]))
+        piece = table(run)
+        if piece != run.casefold():
+            changed.append((len(offsets), len(offsets) + len(piece)))
+        pieces.append(piece)
+        offsets.extend([folded.offsets[start]] * len(piece))
+    return Folded("".join(pieces), (*offsets, folded.offsets[-1]), tuple(changed))
 
 
 # A word of one-letter pieces: "i g n o r e", "i.g.n.o.r.e", "i-g-n-o-r-e"; three or more.
@@ -238,15 +257,20 @@ _SPACED = re.compile(r"(?<![^\W_])[^\W\d_](?:([ .\-_*|/,·])[^\W\d_](?:\1[^\W\d_
 
 def _join_spaced_letters(folded: Folded) -> Folded:
     """Undo letter spacing; a wider gap between spaced words cannot be told and is lost."""
-    drop: set[int] = set()
+    pieces: list[str] = []
+    offsets: list[int] = []
+    changed: list[tuple[int, int]] = []
+    position = 0
     for match in _SPACED.finditer(folded.text):
-        drop.update(range(match.start() + 1, match.end(), 2))
-    if not drop:
-        return folded
-    keep = [i for i in range(len(folded.text)) if i not in drop]
+        pieces += [folded.text[position : match.start()], match.group()[::2]]
+        offsets += folded.offsets[position : match.start()]
+        changed.append((len(offsets), len(offsets) + len(match.group()[::2])))
+        offsets += folded.offsets[match.start() : match.end() : 2]
+        position = match.end()
     return Folded(
-        "".join(folded.text[i] for i in keep),
-        (*(folded.offsets[i] for i in keep), folded.offsets[-1]),
+        "".join((*pieces, folded.text[position:])),
+        (*offsets, *folded.offsets[position:]),
+        tuple(changed),
     )
 
 
@@ -257,9 +281,13 @@ _LEET_WORD = re.compile(r"(?<![\w@$!])(?=[0134579@$!]*[a-z])[a-z0134579@$!]{2,}(
 
 def _read_leetspeak(folded: Folded) -> Folded:
     """Read digits and signs inside words as the letters they stand for, one for one."""
+    changed: list[tuple[int, int]] = []
 
     def read(match: re.Match[str]) -> str:
-        return "".join(_LEET.get(c, c) for c in match.group())
+        word = "".join(_LEET.get(c, c) for c in match.group())
+        if word != match.group():
+            changed.append(match.span())
+        return word
 
     text = _LEET_WORD.sub(read, folded.text)
-    return folded if text == folded.text else Folded(text, folded.offsets)
+    return Folded(text, folded.offsets, tuple(changed))

@@ -23,6 +23,7 @@ from documents.ingestion.folding import Folded, fold_for_screening
 from documents.ingestion.invisible import invisible_findings
 from documents.ingestion.payloads import payloads
 from documents.ingestion.screening_rules import Rule, rules
+from documents.ingestion.windows import WordIndex
 from documents.records import (
     ChunkRecord,
     FindingRecord,
@@ -37,8 +38,6 @@ _LAYERS = 2  # encodings inside encodings
 _HIDDEN_WORDS = 8  # hidden text with more words than this is prose, and noted as such
 _WORD = re.compile(r"\w+")
 _FILE_NAME_BLANKS = str.maketrans("_-+.", "    ")
-# What may stand before a role mark at the start of a line: quote, list and emphasis marks.
-_LINE_MARKS = " \t>*#_-|([\"'"
 
 
 def screen_text(text: str) -> tuple[FindingRecord, ...]:
@@ -102,31 +101,47 @@ def _screen_hidden(text: str, where: str) -> Iterator[FindingRecord]:
 
 
 def _by_rules(text: str, where: str, *, is_hidden: bool = False) -> Iterator[FindingRecord]:
-    for form in fold_for_screening(text):
-        for rule in rules():
-            if rule.hidden_only and not is_hidden:
-                continue
-            for start, end in rule.spans(form.text):
-                yield from _finding(rule, text, form, start, end, where)
-            if len(form.text) < 0.9 * len(text):
-                yield from _spaced_out(rule, text, form, where)
+    first, *others = fold_for_screening(text)
+    known = [rule for rule in rules() if is_hidden or not rule.hidden_only]
+    index = WordIndex(first.text)
+    for rule in known:
+        for start, end in rule.spans(index):
+            yield _finding(rule, text, first, start, end, where)
+    for form in others:
+        if form.changed:
+            yield from _by_changes(known, text, form, form.changed, where)
 
 
-def _spaced_out(rule: Rule, text: str, form: Folded, where: str) -> Iterator[FindingRecord]:
-    """Matches across letters that stand apart: there the way back is much longer."""
-    for start, end in rule.spans(form.text, squeezed=True):
-        first, last = form.span(start, end)
-        if last - first > 1.6 * (end - start):
-            yield from _finding(rule, text, form, start, end, where)
+def _by_changes(
+    known: Iterable[Rule],
+    text: str,
+    form: Folded,
+    changed: Sequence[tuple[int, int]],
+    where: str,
+) -> Iterator[FindingRecord]:
+    """Matches near what a form changed; where letters were joined, blanks are optional."""
+    for rule in known:
+        for start, end in rule.spans_near(form.text, changed, squeezed=False):
+            yield _finding(rule, text, form, start, end, where)
+    joined = [place for place in changed if _is_stretched(form, *place)]
+    if joined:
+        for rule in known:
+            for start, end in rule.spans_near(form.text, joined, squeezed=True):
+                if _is_stretched(form, start, end):
+                    yield _finding(rule, text, form, start, end, where)
+
+
+def _is_stretched(form: Folded, start: int, end: int) -> bool:
+    """Whether a stretch was much longer before letters that stood apart were joined."""
+    first, last = form.span(start, end)
+    return last - first > 1.6 * (end - start)
 
 
 def _finding(
     rule: Rule, text: str, form: Folded, start: int, end: int, where: str
-) -> Iterator[FindingRecord]:
+) -> FindingRecord:
     first, last = form.span(start, end)
-    if rule.at_line_start and not _starts_line(text, first):
-        return
-    yield FindingRecord(
+    return FindingRecord(
         rule=rule.id,
         severity=rule.severity,
         start=first,
@@ -135,14 +150,6 @@ def _finding(
         folded=form.text[start:end][:MAX_QUOTED],
         where=where,
     )
-
-
-def _starts_line(text: str, position: int) -> bool:
-    """Whether only marks stand between the start of a line and this place."""
-    while position < len(text) and text[position].isspace():
-        position += 1
-    before = text[max(0, position - 16) : position].rstrip(_LINE_MARKS)
-    return before.endswith(("\n", "\r")) or (not before and position <= 16)
 
 
 def _by_payloads(text: str, where: str, layer: int = 1) -> Iterator[FindingRecord]:

@@ -1,8 +1,9 @@
 """The screening rules as data: read, checked and compiled once, when first needed.
 
 `rules/families.yaml` names families of words; every other file there holds rules. A pattern
-is a regular expression over folded text in which `<family>` stands for any word of that
-family and a blank for one blank. Gaps are bounded, so that matching stays linear.
+is a regular expression over folded text, one a line, in which `<family>` stands for any word
+of that family and a blank for a blank or a line break; `^` is the start of a line. Gaps are
+bounded, so that matching stays linear, and a pattern is tried only near the words it needs.
 """
 
 from __future__ import annotations
@@ -16,16 +17,18 @@ from typing import Any
 
 import yaml
 
+from documents.ingestion.windows import WordIndex, around, literal_windows
 from documents.records import Severity
 
 FOLDER = Path(__file__).parent / "rules"
 CONTEXT = 64  # characters before and after a match that `not_before` and `not_after` see
-WINDOW = 400  # characters around a needed word in which a pattern is tried; no match is longer
 
 _FAMILY = re.compile(r"<([a-z_]+\d*)>")
 _LOOK_BEHIND = re.compile(r"\(\?<[!=][^)]*\)")
+_ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]| ", re.DOTALL)
+_CHINESE = frozenset({"zh-Hant", "zh-Hans"})
 _KEYS = {
-    "id", "severity", "description", "languages", "patterns", "needs", "at_line_start",
+    "id", "severity", "description", "languages", "patterns", "needs_words", "needs_text",
     "whole_words", "not_before", "not_after", "hidden_only", "examples_match",
     "examples_no_match",
 }  # fmt: skip
@@ -35,7 +38,8 @@ _KEYS = {
 class Rule:
     """One screening rule, compiled.
 
-    `needs`: words without which no pattern can match; empty means always try.
+    `needs_words`: groups of words; a match holds one of each group. `needs_text`: strings,
+    one of which a match holds. Without either the whole text is searched.
     `not_before`, `not_after`: what, beside a match, makes it harmless (a negation, say).
     `squeezed` are the patterns with optional blanks, for text whose letters were spaced out.
     `hidden_only`: a weak sign, which counts only in text that people cannot see.
@@ -47,18 +51,40 @@ class Rule:
     languages: tuple[str, ...]
     patterns: tuple[re.Pattern[str], ...]
     squeezed: tuple[re.Pattern[str], ...]
-    needs: tuple[str, ...]
-    at_line_start: bool
+    needs_words: tuple[re.Pattern[str], ...]
+    needs_text: tuple[str, ...]
     hidden_only: bool
     not_before: re.Pattern[str] | None
     not_after: re.Pattern[str] | None
     examples_match: tuple[str, ...]
     examples_no_match: tuple[str, ...]
 
-    def spans(self, text: str, *, squeezed: bool = False) -> Iterator[tuple[int, int]]:
-        """Yield where the rule matches in a folded text, half open, left to right by pattern."""
+    def spans(self, index: WordIndex) -> Iterator[tuple[int, int]]:
+        """Yield where the rule matches in an indexed text, by pattern, left to right."""
+        text = index.text
+        if self.needs_text:
+            windows = literal_windows(text, self.needs_text)
+        elif self.needs_words:
+            windows = index.windows(self.needs_words)
+        elif _CHINESE.issuperset(self.languages):
+            windows = index.ideograph_windows()
+        else:
+            windows = [(0, len(text))]
+        return self._matches(self.patterns, text, windows)
+
+    def spans_near(
+        self, text: str, places: Sequence[tuple[int, int]], *, squeezed: bool
+    ) -> Iterator[tuple[int, int]]:
+        """Yield where the rule matches near some places, with optional blanks if squeezed."""
         patterns = self.squeezed if squeezed else self.patterns
-        windows = [(0, len(text))] if squeezed else _windows(text, self.needs)
+        return self._matches(patterns, text, around(places, len(text)))
+
+    def _matches(
+        self,
+        patterns: Sequence[re.Pattern[str]],
+        text: str,
+        windows: Sequence[tuple[int, int]],
+    ) -> Iterator[tuple[int, int]]:
         for pattern in patterns:
             for start, end in windows:
                 for match in pattern.finditer(text, start, end):
@@ -101,12 +127,12 @@ def _read(name: str) -> dict[str, Any]:
 
 def _families(entries: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """Each family as (pattern, squeezed pattern); a family may use those before it."""
-    families = {f"words{n}": _gap(n) for n in (1, 2, 3, 4, 6, 8, 12)}
+    families = {f"words{n}": _gap(n) for n in (1, 2, 3, 4, 6, 8)}
     for name, words in entries.items():
         joined = "|".join(_lines(words))
         families[name] = (
-            f"(?:{_expand(joined, families, 0)})",
-            f"(?:{_squeeze(_expand(joined, families, 1))})",
+            f"(?:{_plain(joined, families)})",
+            f"(?:{_expand(_squeeze(joined), families, 1)})",
         )
     return families
 
@@ -117,8 +143,8 @@ def _lines(block: str) -> list[str]:
 
 
 def _gap(words: int) -> tuple[str, str]:
-    """At most so many words of one sentence; word length is bounded to stay linear."""
-    return rf"(?:[^ .!?;]{{1,30}} ){{0,{words}}}", rf"[^.!?;]{{0,{words * 8}}}"
+    """At most so many words of one sentence; their length is bounded to stay linear."""
+    return rf"(?:[^ \n.!?;]{{1,30}}[ \n]){{0,{words}}}", rf"[^.!?;]{{0,{words * 8}}}"
 
 
 def _expand(pattern: str, families: Mapping[str, tuple[str, str]], form: int) -> str:
@@ -130,12 +156,22 @@ def _expand(pattern: str, families: Mapping[str, tuple[str, str]], form: int) ->
     return _FAMILY.sub(family, pattern)
 
 
-def _squeeze(pattern: str) -> str:
-    """Make blanks optional and drop look-behinds, which need a fixed width.
+def _with_blanks(pattern: str, blank: str) -> str:
+    """Let a blank stand for `blank`, and inside a character class for a line break too."""
 
-    A blank inside a character class gains a question mark there, harmlessly.
-    """
-    return re.sub(r" (?![?*+{])", " ?", _LOOK_BEHIND.sub("", pattern))
+    def atom(match: re.Match[str]) -> str:
+        found = match.group()
+        if found == " ":
+            return blank
+        return found.replace(" ", " \\n") if found.startswith("[") else found
+
+    return _ATOM.sub(atom, pattern)
+
+
+def _squeeze(pattern: str) -> str:
+    """Make blanks optional; look-behinds go, since they need a fixed width."""
+    optional = _with_blanks(_LOOK_BEHIND.sub("", pattern), "[ \\n]?")
+    return re.sub(r"\[ \\n\]\?(?=[?*+{])", "[ \\\\n]", optional)
 
 
 def _rule(entry: Mapping[str, Any], families: Mapping[str, tuple[str, str]]) -> Rule:
@@ -150,26 +186,25 @@ def _rule(entry: Mapping[str, Any], families: Mapping[str, tuple[str, str]]) -> 
 
 def _compiled(entry: Mapping[str, Any], families: Mapping[str, tuple[str, str]]) -> Rule:
     left, right = (r"(?<!\w)", r"(?!\w)") if entry.get("whole_words", True) else ("", "")
-
-    def patterns(form: int) -> tuple[re.Pattern[str], ...]:
-        expanded = [_expand(p, families, form) for p in _lines(entry["patterns"])]
-        if form == 1:
-            return tuple(re.compile(f"(?:{_squeeze(p)})") for p in expanded)
-        return tuple(re.compile(f"{left}(?:{p}){right}") for p in expanded)
+    lines = _lines(entry["patterns"])
 
     def beside(key: str) -> re.Pattern[str] | None:
-        lines = _lines(entry.get(key, ""))
-        return re.compile(_expand("|".join(lines), families, 0)) if lines else None
+        joined = "|".join(_lines(entry.get(key, "")))
+        return re.compile(_plain(joined, families)) if joined else None
 
     return Rule(
         id=entry["id"],
         severity=Severity(entry.get("severity", Severity.BLOCK)),
         description=entry["description"],
         languages=tuple(entry["languages"]),
-        patterns=patterns(0),
-        squeezed=patterns(1),
-        needs=tuple(str(word) for word in entry.get("needs", ())),
-        at_line_start=bool(entry.get("at_line_start", False)),
+        patterns=tuple(
+            re.compile(f"{left}(?:{_plain(line, families)}){right}", re.MULTILINE) for line in lines
+        ),
+        squeezed=tuple(re.compile(_expand(_squeeze(line), families, 1)) for line in lines),
+        needs_words=tuple(
+            re.compile(_plain(line, families)) for line in _lines(entry.get("needs_words", ""))
+        ),
+        needs_text=tuple(entry.get("needs_text", ())),
         hidden_only=bool(entry.get("hidden_only", False)),
         not_before=beside("not_before"),
         not_after=beside("not_after"),
@@ -178,22 +213,5 @@ def _compiled(entry: Mapping[str, Any], families: Mapping[str, tuple[str, str]])
     )
 
 
-def _windows(text: str, needs: Sequence[str]) -> list[tuple[int, int]]:
-    """The stretches of a text near a needed word, merged; the whole text where none is needed."""
-    if not needs:
-        return [(0, len(text))]
-    windows: list[tuple[int, int]] = []
-    for position in sorted(position for word in needs for position in _find_all(text, word)):
-        start, end = max(0, position - WINDOW), min(len(text), position + WINDOW)
-        if windows and start <= windows[-1][1]:
-            windows[-1] = (windows[-1][0], end)
-        else:
-            windows.append((start, end))
-    return windows
-
-
-def _find_all(text: str, word: str) -> Iterator[int]:
-    position = text.find(word)
-    while position >= 0:
-        yield position
-        position = text.find(word, position + len(word))
+def _plain(pattern: str, families: Mapping[str, tuple[str, str]]) -> str:
+    return _expand(_with_blanks(pattern, "[ \\n]"), families, 0)
