@@ -26,6 +26,7 @@ from qa import answer_log, claude
 from qa.answering import extractive, gates, prompt
 from qa.answering.refusals import refusal
 from qa.answering.verify import Checked
+from qa.answering.verify.missing import may_say_missing
 from qa.errors import GenerationError
 from qa.records import (
     ClaimVerified,
@@ -263,12 +264,12 @@ async def _generate(run: _Run) -> AsyncGenerator[ClaimVerified | Refusal, None]:
         logger.warning("The model gave no answer: %s", error.code)
         yield _refuse(run, RefusalCode.MODEL_ERROR)
         return
-    if declined := _after_draft(run, checked, end, failed):
+    if declined := _after_draft(run, end, failed):
         yield declined
 
 
 def _after_draft(
-    run: _Run, checked: Checked, end: DraftEnd | None, failed: RejectedClaim | None
+    run: _Run, end: DraftEnd | None, failed: RejectedClaim | None
 ) -> Refusal | None:
     """The refusal that a finished draft ends in, or None when its claims stand."""
     if failed is not None and (settings.ON_FAILED_CLAIM == "retract" or not run.shown):
@@ -277,13 +278,23 @@ def _after_draft(
         return _refuse(run, RefusalCode.MODEL_ERROR)
     run.own_confidence = end.confidence
     if not end.is_answerable:
-        missing = end.missing if end.missing and checked.may_say_missing(end.missing) else None
-        return _refuse(run, RefusalCode.NOT_ANSWERABLE, missing)
+        return _refuse(run, RefusalCode.NOT_ANSWERABLE, _missing(run, end))
     if not run.shown:
         return _refuse(run, RefusalCode.NO_VALID_CITATION)
     if failed is not None:
         run.notices.append("A sentence that could not be verified was withheld.")
     return None
+
+
+def _missing(run: _Run, end: DraftEnd) -> str | None:
+    """What the documents lack, if it may be shown."""
+    is_sayable = end.missing is not None and may_say_missing(
+        end.missing,
+        question=run.asked.question,
+        passages=run.result.passages,
+        allowed_domains=run.allowed_hosts,
+    )
+    return end.missing if is_sayable else None
 
 
 def _context(run: _Run) -> tuple[Passage, ...]:
