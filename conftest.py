@@ -67,6 +67,10 @@ def _own_files(settings, tmp_path_factory) -> None:  # type: ignore[no-untyped-d
     settings.FILES_DIR = Path(tempfile.mkdtemp(dir=tmp_path_factory.getbasetemp()))
     settings.ANTHROPIC_API_KEY = ""
     settings.APPROVAL = "any"
+    in_memory = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    settings.CACHES = {
+        alias: in_memory | {"LOCATION": f"{alias}-{settings.FILES_DIR}"} for alias in settings.CACHES
+    }
     settings.STORAGES = {
         **settings.STORAGES,
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},

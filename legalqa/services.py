@@ -10,6 +10,7 @@ import os
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 from legalqa import embedded, env
 from legalqa.supervision.layout import layout_from_environment, make_sockets
@@ -55,6 +56,19 @@ def _embedded_addresses() -> Addresses:
         redis_url=f"redis+socket://{sockets.redis}?virtual_host=0",
         is_embedded=True,
     )
+
+
+def cache_url(redis_url: str) -> str:
+    """The cache's database on the broker's server: the one after the broker's.
+
+    Celery and redis-py spell a unix socket differently.
+    """
+    parts = urlsplit(redis_url)
+    if parts.scheme == "redis+socket":
+        number = int(parse_qs(parts.query).get("virtual_host", ["0"])[0])
+        return f"unix://{parts.path}?db={number + 1}"
+    number = int(parts.path.strip("/") or 0)
+    return urlunsplit(parts._replace(path=f"/{number + 1}"))
 
 
 def ensure_running() -> None:

@@ -125,6 +125,17 @@ if env.text("LEGALQA_PROCESS", default="") == "web":
         "timeout": 10,
     }
 
+# --- Cache: counts requests against their limits, and holds nothing that anybody wrote -----
+
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": services.cache_url(_ADDRESSES.redis_url),
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
+    },
+    "local": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "local"},
+}
+
 # --- Celery ------------------------------------------------------------------------------
 
 CELERY_BROKER_URL = _ADDRESSES.redis_url

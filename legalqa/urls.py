@@ -1,8 +1,9 @@
 """Where each page and each part of the API lives."""
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("api/", include("qa.api.urls")),
 ]

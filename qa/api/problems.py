@@ -17,6 +17,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 
 from documents.errors import (
@@ -100,6 +101,14 @@ class NotFoundError(exceptions.NotFound):
     default_detail = NOT_FOUND
 
 
+class TooLargeError(exceptions.APIException):
+    """A body that is longer than the operation can need."""
+
+    status_code = 413
+    default_detail = "The request is too large."
+    default_code = "too_large"
+
+
 def exception_handler(error: Exception, context: dict[str, Any]) -> HttpResponse:
     """DRF's hook: every exception of a view becomes a problem document."""
     return problem_of(error).response()
@@ -151,8 +160,9 @@ def _of_api_exception(error: exceptions.APIException) -> Problem:
     headers: dict[str, str] = {}
     if header := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = header
-    if isinstance(error, exceptions.Throttled) and error.wait is not None:
-        headers["Retry-After"] = str(math.ceil(error.wait))
+    wait_seconds: float | None = getattr(error, "wait", None)  # of Throttled
+    if wait_seconds is not None:
+        headers["Retry-After"] = str(math.ceil(wait_seconds))
     if isinstance(error, exceptions.ValidationError):
         errors = tuple(_field_errors(error.detail))
         detail = " ".join(f"{e.field}: {e.message}" if e.field else e.message for e in errors)
@@ -172,6 +182,7 @@ def _field_errors(detail: Any, at: str = "") -> list[FieldError]:
     return [FieldError("" if at == "non_field_errors" else at, str(detail))]
 
 
+@csrf_exempt
 def not_found(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
     """Any address under /api/ that is no endpoint."""
     return problem_of(NotFoundError()).response()

@@ -34,9 +34,7 @@ class QuestionField(serializers.CharField):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(allow_blank=True, trim_whitespace=False, **kwargs)
-        # A control character is removed by the gate, not refused here.
-        refused = serializers.ProhibitNullCharactersValidator
-        self.validators = [v for v in self.validators if not isinstance(v, refused)]
+        self.validators = []  # the gate removes control characters and lone surrogates
 
 
 @extend_schema_field({"type": "array", "items": {"type": "string"}})
@@ -98,7 +96,10 @@ class SectionQuerySerializer(AsOfSerializer):
 
 class _IngestSerializer(StrictSerializer):
     policy = serializers.SlugField(
-        default="", allow_blank=True, allow_unicode=True, max_length=120,
+        default="",
+        allow_blank=True,
+        allow_unicode=True,
+        max_length=120,
         help_text="Slug of a policy that you manage; empty: by the title.",
     )
     title = serializers.CharField(default="", allow_blank=True, max_length=300)

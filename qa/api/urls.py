@@ -1,0 +1,20 @@
+"""The addresses of the API; everything else below it is a 404 in its own shape."""
+
+from django.urls import path, re_path
+
+from qa.api import docs, problems, uploads, views
+
+urlpatterns = [
+    path("v1/ask", views.AskView.as_view(), name="api-ask"),
+    path("v1/ask/stream", views.AskStreamView.as_view(), name="api-ask-stream"),
+    path("v1/search", views.SearchView.as_view(), name="api-search"),
+    path("v1/answers/<uuid:public_id>", views.AnswerView.as_view(), name="api-answer"),
+    path("v1/policies", views.PoliciesView.as_view(), name="api-policies"),
+    path("v1/sections/<uuid:public_id>", views.SectionView.as_view(), name="api-section"),
+    path("v1/ingest", uploads.IngestView.as_view(), name="api-ingest"),
+    path("v1/versions/<uuid:public_id>", uploads.VersionView.as_view(), name="api-version"),
+    path("v1/me", views.MeView.as_view(), name="api-me"),
+    path("schema", docs.SchemaView.as_view(), name="api-schema"),
+    path("docs", docs.SwaggerView.as_view(), name="api-docs"),
+    re_path(r"^", problems.not_found),
+]
