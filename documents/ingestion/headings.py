@@ -110,7 +110,7 @@ class _Finder:
         self._list_run = 0
         self._list_line = -1
         self._top_indent: int | None = None
-        self._heading_lines: set[int] = set()
+        self._heading_lines: set[int] = set()  # that hold no words of a clause
         self._skip = -1
 
     def find(self) -> list[Heading]:
@@ -120,7 +120,8 @@ class _Finder:
                 continue
             heading = self._heading_at(index)
             if heading is not None:
-                self._heading_lines.add(index)
+                if heading.body_start >= self._lines[index].end:
+                    self._heading_lines.add(index)
                 self._remember(heading, self._lines[index])
                 headings.append(heading)
         return headings

@@ -14,8 +14,10 @@ from documents.records import ChunkKind
 
 _LABEL = r"(?:[\s\-*•]*(?:\(?[\da-zA-Z]{1,4}(?:\.\d+)*[.)]?\s+)?)"
 _QUOTED = r"(?:\"[^\"\n]{1,80}\"|“[^”\n]{1,80}”|'[^'\n]{1,80}'|‘[^’\n]{1,80}’|\*\*[^*\n]{1,80}\*\*)"
-_TERM = r"(?:[A-Z][\w-]*(?:\s+(?:[A-Z][\w-]*|of|and|or|the)){0,5})"
-_DEFINES = r"(?:means|refers\s+to|is\s+defined\s+as|shall\s+mean|has\s+the\s+meaning|mean)\b"
+_TERM = r"(?:(?!(?:By|It|This|That|These|Which|What|No|He|She)\b)[A-Z][\w-]*(?:\s+(?:[A-Z][\w-]*|of|and|or|the)){0,5})"
+_DEFINES = (
+    r"(?:means|refers\s+to|is\s+defined\s+as|shall\s+mean|has\s+the\s+meaning|mean)\b(?!\s+of\b)"
+)
 _DEFINITION = re.compile(
     rf"^{_LABEL}(?:(?:In|For\s+the\s+purposes?\s+of)\s[^,\n]{{1,80}},\s*)?(?:The\s+term\s+)?"
     rf"(?:{_QUOTED}(?:\s+or\s+{_QUOTED})?|{_TERM})(?:\s*\([^)\n]{{1,60}}\))?,?\s+{_DEFINES}"
@@ -110,13 +112,15 @@ def classify(text: str) -> ChunkKind:
 
 
 def _is_definition(sentence: str) -> bool:
-    return bool(_DEFINITION.search(sentence) or _HAN_DEFINITION.search(sentence))
+    if _DEFINITION.match(sentence):
+        return True
+    return not sentence.isascii() and _HAN_DEFINITION.search(sentence) is not None
 
 
 def _sentence_kind(sentence: str) -> ChunkKind | None:
     if _is_definition(sentence):
         return ChunkKind.DEFINITION
-    for kind, pattern in (*_WORD_RULES, *_HAN_RULES):
+    for kind, pattern in _WORD_RULES if sentence.isascii() else (*_WORD_RULES, *_HAN_RULES):
         if pattern.search(sentence):
             return kind
     return None

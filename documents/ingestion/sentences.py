@@ -14,7 +14,7 @@ import re
 _ABBREVIATION_WORDS = """
     e.g i.e cf vs approx ca viz art arts para paras reg regs sec secs ch cl fig figs vol ed eds
     dr mr mrs ms mx prof rev gen gov sen rep hon st mt messrs mme mlle
-    abs nr bzw z.b d.h u.a vgl bspw ggf inkl zzgl evtl al ibid resp incl excl max min est dept
+    abs nr bzw z.b d.h u.a vgl gem sog bspw ggf inkl zzgl evtl al ibid resp incl excl max min est dept
     jan feb mar apr jun jul aug sep sept oct nov dec
 """
 _ABBREVIATIONS = frozenset(_ABBREVIATION_WORDS.split())
@@ -34,7 +34,6 @@ _BREAK = re.compile(
     r"|[（(][一二三四五六七八九十]{1,3}[)）])))"
     r"|(?P<row>\n(?=(?P<name>[^\n:;]{1,60}): [^\n]))"
 )
-_WORD_BEFORE = re.compile(r"[\w.'’]*$")
 _WINDOW = 40
 
 
@@ -81,11 +80,13 @@ def _ends_sentence(text: str, start: int, stop: int, end: int) -> bool:
         return False
     if text[stop] != "." or text[stop : stop + 2] == "..":
         return True
-    found = _WORD_BEFORE.search(text[max(start, stop - _WINDOW) : stop])
-    word = found.group() if found else ""
+    before = text[max(start, stop - _WINDOW) : stop]
+    if not before or before[-1].isspace():
+        return True
+    word = before.split()[-1].lstrip("([\"'“‘«")
     if _is_label(text, start, stop, word):
         return False
-    return not _is_abbreviation(word, text[max(start, stop - _WINDOW) : stop], following)
+    return not _is_abbreviation(word, before, following)
 
 
 def _is_label(text: str, start: int, stop: int, word: str) -> bool:

@@ -33,7 +33,17 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_EAST_ASIAN = ("big5", "cp950", "big5hkscs", "gb18030", "cp932", "euc_jp", "cp949")
+_EAST_ASIAN = (
+    "big5",
+    "cp950",
+    "big5hkscs",
+    "gb18030",
+    "cp932",
+    "euc_jp",
+    "cp949",
+    "utf_16_le",
+    "utf_16_be",
+)
 _ONE_BYTE = (
     "cp1252", "cp1250", "cp1251", "koi8_r", "mac_cyrillic", "cp1253", "cp1254", "cp1255",
     "cp1256", "cp1257", "iso8859_2", "cp874",

@@ -135,10 +135,8 @@ class Flow:
         self._block = _OpenBlock(kind, prefix, indent, gap, level, flags)
 
     def close_block(self) -> None:
-        """Write the open block, or move it to the hidden text."""
-        if self._hidden:
-            self._writer.hide("".join(self._hidden), "hidden")
-            self._hidden = []
+        """Write the open block, and what was hidden in it."""
+        self._flush_hidden()
         block, self._block = self._block, _OpenBlock()
         text = "".join(block.pieces)
         if block.kind is not BlockKind.CODE:
@@ -235,7 +233,9 @@ class Flow:
         """Close an HTML element, and what was left open inside it."""
         if not any(element.tag == tag for element in self._elements):
             return
-        if self._is_hidden() or (tag in _BLOCKS and not self._inside_cell(tag)):
+        if self._is_hidden():
+            self._flush_hidden()
+        elif tag in _BLOCKS and not self._inside_cell(tag):
             self.close_block()
         while self._elements:
             element = self._elements.pop()
@@ -253,6 +253,11 @@ class Flow:
         if not any(element.tag == "pre" for element in self._elements):
             text = _WHITE_SPACE.sub(" ", text)
         self.text(text)
+
+    def _flush_hidden(self) -> None:
+        if self._hidden:
+            self._writer.hide("".join(self._hidden), "hidden")
+            self._hidden = []
 
     def _shape_block(self, tag: str) -> None:
         heading = _HEADING.match(tag)

@@ -16,18 +16,23 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 
 from documents.ingestion.parsers.encoding import Decoded
 from documents.ingestion.parsers.flow import Flow
+from documents.ingestion.parsers.plain import parse_plain
 from documents.ingestion.parsers.scripts import detect_language
 from documents.ingestion.parsers.writer import LINE_GAP, PARAGRAPH_GAP, TextWriter
 from documents.records import Block, BlockKind, MediaType, Notice, ParsedDocument
 
 _INDENT = "  "
+_MAX_NESTING = 60
 
 
 def parse_markdown(decoded: Decoded) -> ParsedDocument:
     """Read Markdown; see the module for what is kept and what is dropped."""
-    parser = MarkdownIt("commonmark").enable("table").use(front_matter_plugin)
+    parser = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING})
+    parser.enable("table").use(front_matter_plugin)
     environment: dict[str, object] = {}
     tokens = parser.parse(decoded.text, environment)
+    if any(token.level >= _MAX_NESTING - 1 for token in tokens):
+        return parse_plain(decoded)  # the parser leaves out what is nested deeper
     writer = TextWriter()
     walk = _Walk(writer)
     walk.read(tokens)
@@ -108,6 +113,13 @@ class _Walk:
 
     def _on_blockquote_close(self, _: Token) -> None:
         self._quotes -= 1
+
+    def _on_ordered_list_open(self, _: Token) -> None:
+        if not self._markers:
+            self._tight_before = False
+
+    def _on_bullet_list_open(self, token: Token) -> None:
+        self._on_ordered_list_open(token)
 
     def _on_list_item_open(self, token: Token) -> None:
         self._markers.append(f"{token.info}{token.markup} " if token.info else "- ")

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +128,7 @@ def check_chunks(document: ProcessedDocument) -> None:
     """What must hold of every document: exact slices, in order, nothing lost or too long."""
     text = document.parsed.text
     covered = [False] * len(text)
-    for before, after in zip(document.chunks, document.chunks[1:], strict=False):
+    for before, after in pairwise(document.chunks):
         assert before.start < after.start
     for chunk in document.chunks:
         section = document.sections[chunk.section]

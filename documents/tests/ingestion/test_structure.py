@@ -1,0 +1,363 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from documents.ingestion.numbering import Scheme, han_value, parse_label, roman_value
+from documents.ingestion.parsers import parse
+from documents.ingestion.structure import build_sections, structure_warnings
+from documents.records import SectionRecord
+
+
+def sections(text: str, name: str = "policy.txt") -> tuple[SectionRecord, ...]:
+    return build_sections(parse(text.encode(), file_name=name), fallback_title="The policy")
+
+
+def outline(text: str, name: str = "policy.txt") -> list[tuple[str | None, str | None]]:
+    return [(s.number, s.title) for s in sections(text, name) if s.number or s.title]
+
+
+# The minimal inputs of the defects that were seen elsewhere, A1 to A16.
+DEFECTS = [
+    pytest.param(
+        "1. Introduction\nThis policy governs data.\n2. Scope\nAll staff.\n",
+        [("1", "Introduction"), ("2", "Scope")],
+        id="A1-one-level",
+    ),
+    pytest.param(
+        '2. Terms\n2.4 "Controller" means the entity.\n\n3. Data Collection\n'
+        "3.1 We shall collect little.\n",
+        [("2", "Terms"), ("2.4", None), ("3", "Data Collection"), ("3.1", None)],
+        id="A2-heading-after-clause",
+    ),
+    pytest.param(
+        "3.1 The Company shall collect personal data only for stated purposes.",
+        [("3.1", None)],
+        id="A3-clause-has-no-title",
+    ),
+    pytest.param(
+        "PRIVACY POLICY\nEffective Date: 1 January 2025\n\n1.1 All staff must read this.\n",
+        [("1.1", None)],
+        id="A4-preamble",
+    ),
+    pytest.param(
+        "5.1 Access is given within\n30 days of a written request by the person.\n5.2 No fee.\n",
+        [("5.1", None), ("5.2", None)],
+        id="A5-days",
+    ),
+    pytest.param(
+        "1.1 The Act of\n2018 applies to every processor in scope.\n",
+        [("1.1", None)],
+        id="A6-year",
+    ),
+    pytest.param(
+        "4.1 Data is encrypted at rest.\n\n12\n\nand in transit between sites.\n",
+        [("4.1", None)],
+        id="A7-page-number",
+    ),
+    pytest.param(
+        "6.1 Limits are as follows:\n1 Hotel 180 EUR a night\n2 Meals 40 EUR a day\n",
+        [("6.1", None)],
+        id="A8-table-rows",
+    ),
+    pytest.param(
+        "2.1 Security of systems\n2.1.1 Keys must be rotated.\n2.1.3 Logs must be kept.\n",
+        [("2.1", "Security of systems"), ("2.1.1", None), ("2.1.3", None)],
+        id="A9-three-levels",
+    ),
+    pytest.param(
+        "1.1 Main rule for all.\nANNEX A\n1.1 Annex rule for some.\n",
+        [("1.1", None), ("ANNEX A", None), ("1.1", None)],
+        id="A10-annex-restarts",
+    ),
+    pytest.param(
+        "Article 5\nPersonal data shall be processed lawfully.\n",
+        [("Article 5", None)],
+        id="A11-article",
+    ),
+    pytest.param(
+        "§ 12 Retention\nLogs are kept for a year.\n\nSection 4 Breach notice\nTell us.\n",
+        [("§ 12", "Retention"), ("Section 4", "Breach notice")],
+        id="A12-sign-and-section",
+    ),
+    pytest.param(
+        "IV. Sanctions\nBreaches are punished.\n",
+        [("IV", "Sanctions")],
+        id="A14-roman",
+    ),
+    pytest.param(
+        "A.1 Approved vendors\nOnly these are used.\n",
+        [("A.1", "Approved vendors")],
+        id="A14-lettered",
+    ),
+    pytest.param(
+        "  2.1 Access to rooms\nBadges open doors.\n", [("2.1", "Access to rooms")], id="A15-indent"
+    ),
+    pytest.param(
+        "第 53 條\n汽車駕駛人闖紅燈者，處罰鍰。\n", [("第53條", None)], id="A16-article-in-chinese"
+    ),
+    pytest.param(
+        "2.5 No bribes.\n2.6 Gifts over 50 EUR must be declared.\n",
+        [("2.5", None), ("2.6", None)],
+        id="A17-short-clause",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), DEFECTS)
+def test_defect_seen_elsewhere(text: str, expected: list[tuple[str | None, str | None]]) -> None:
+    assert outline(text) == expected
+
+
+def test_numbered_markdown_heading_has_number_and_title() -> None:
+    assert outline("## 1 Scope\nAll staff.\n", "a.md") == [("1", "Scope")]
+
+
+OPENS_NOTHING = [
+    "30 days of notice are given to each tenant.",
+    "2018 applies to every processor.",
+    "45.50 euros are paid for each day.",
+    "1,200 euros is the ceiling.",
+    "3.5 percent is added for card fees.",
+    "12",
+    "Article 5 applies to visitors as well.",
+    "§ 12 Abs. 3 gilt entsprechend.",
+    "Section 4(b) does not apply.",
+    "2.2, 2.3 and 2.4 apply in turn.",
+    "10:30 is the time of the meeting.",
+    "Part of the fee is returned.",
+    "1 Hotel 180 EUR",
+]
+
+
+@pytest.mark.parametrize("line", OPENS_NOTHING)
+def test_line_that_only_looks_numbered_opens_no_section(line: str) -> None:
+    text = f"1. Scope\nThis covers all.\n2. Rules\nStaff follow the rules.\n{line}\nMore text.\n"
+    assert outline(text) == [("1", "Scope"), ("2", "Rules")]
+
+
+def test_cross_reference_with_particle_opens_no_section() -> None:
+    text = "5.2 检查\n总则如下。\n5.2.4的检查适用于全部叉车。\n5.3 记录\n保存三年。\n"
+    assert outline(text) == [("5.2", "检查"), ("5.3", "记录")]
+
+
+def test_line_after_an_open_sentence_opens_no_section() -> None:
+    text = "4.1 Data is kept as written in section\n4.2 Data of this policy.\n4.3 Logs are kept.\n"
+    assert outline(text) == [("4.1", None), ("4.3", None)]
+
+
+def test_list_inside_a_section_is_no_section_and_the_count_resumes() -> None:
+    text = (
+        "1. Purpose\nWhy we do this.\n2. Alarm\nWhen it sounds:\n"
+        "1. Stop work.\n2. Leave.\n3. Close doors.\nDo not run.\n3. Assembly\nMeet outside.\n"
+    )
+    assert outline(text) == [("1", "Purpose"), ("2", "Alarm"), ("3", "Assembly")]
+
+
+def test_clauses_after_the_lead_in_of_an_agreement_are_sections() -> None:
+    clause = (
+        "The recipient shall keep all of it secret and shall not pass it on to anyone else at all, "
+    )
+    text = "The parties agree as follows:\n" + "".join(
+        f"{n}. {clause} as said in the {n} schedule.\n" for n in range(1, 5)
+    )
+    assert [number for number, _ in outline(text)] == ["1", "2", "3", "4"]
+
+
+def test_hard_wrapped_clause_stays_whole() -> None:
+    text = "5.1 Access is given within\n30 days of a written\nrequest.\n5.2 It is free.\n"
+    first = sections(text)[0]
+    assert first.number == "5.1"
+    assert text[first.start : first.end].strip().endswith("request.")
+
+
+@pytest.mark.parametrize(
+    "contents",
+    ["1 Purpose .......... 2\n2 Limits .......... 3\n", "1 Purpose 2\n2 Limits 3\n"],
+    ids=["leaders", "repeated"],
+)
+def test_table_of_contents_opens_no_section(contents: str) -> None:
+    text = f"CONTENTS\n{contents}\n1 Purpose\nWe set limits.\n\n2 Limits\nTen a day.\n"
+    found = sections(text)
+    assert [(s.number, s.title) for s in found if s.number] == [("1", "Purpose"), ("2", "Limits")]
+    assert "We set limits." in text[found[-2].start : found[-2].end]
+
+
+def test_path_holds_headings_from_the_root() -> None:
+    text = "4 Leave\nGeneral.\n4.2 Carry-over\nSome days.\n4.2.1 Five days are kept.\n"
+    last = sections(text)[-1]
+    assert last.path == ("4 Leave", "4.2 Carry-over", "4.2.1")
+    assert last.title is None
+    assert last.display_title == "Carry-over"
+    assert last.body_start == last.start
+
+
+def test_untitled_clause_without_parent_shows_the_fallback_title() -> None:
+    assert sections("3.1 Staff shall lock the door.")[0].display_title == "The policy"
+
+
+def test_same_number_in_annex_has_another_path() -> None:
+    found = sections("1.1 Main rule for all.\nANNEX A\n1.1 Annex rule for some.\n")
+    paths = [section.path for section in found if section.number == "1.1"]
+    assert len(set(paths)) == 2
+
+
+def test_preamble_has_neither_number_nor_title() -> None:
+    first = sections("Adopted in May.\n\n# 1 Duty\nCare.\n", "a.md")[0]
+    assert (first.number, first.title, first.path) == (None, None, ())
+    assert first.display_title == "The policy"
+
+
+def test_text_without_headings_is_one_section_with_a_notice() -> None:
+    parsed = parse(b"Some words here.\n\nAnd some more of them.\n", file_name="a.txt")
+    found = build_sections(parsed, fallback_title="T")
+    assert len(found) == 1
+    assert [notice.code for notice in structure_warnings(parsed, found)] == ["no_headings"]
+
+
+def test_text_with_headings_has_no_notice() -> None:
+    parsed = parse(b"# Scope\nAll staff.\n", file_name="a.md")
+    assert structure_warnings(parsed, build_sections(parsed, fallback_title="T")) == ()
+
+
+def test_markdown_levels_make_the_tree() -> None:
+    found = sections("# A\n\nx\n\n## B\n\ny\n\n#### C\n\nz\n\n## D\n\nw\n", "a.md")
+    assert [(s.title, s.parent, s.level) for s in found] == [
+        ("A", None, 1),
+        ("B", 0, 2),
+        ("C", 1, 3),
+        ("D", 0, 2),
+    ]
+
+
+def test_numbers_make_the_tree_where_markdown_levels_are_equal() -> None:
+    found = sections("## 1 Leave\n\nx\n\n## 1.1 Sick leave\n\ny\n\n## 2 Travel\n\nz\n", "a.md")
+    assert [(s.number, s.parent) for s in found] == [("1", None), ("1.1", 0), ("2", None)]
+
+
+def test_clauses_under_markdown_headings_are_sections() -> None:
+    text = (
+        "# Data\n\n## 4 Retention\n\n4.1 Logs are kept for a year.\n\n4.2 Mail is kept for two.\n"
+    )
+    assert outline(text, "a.md")[1:] == [("4", "Retention"), ("4.1", None), ("4.2", None)]
+
+
+def test_ordered_list_under_markdown_headings_is_body() -> None:
+    text = "# Fire\n\n## Steps\n\n1. Stop work.\n2. Leave the room.\n\n## After\n\nCount heads.\n"
+    assert outline(text, "a.md") == [(None, "Fire"), (None, "Steps"), (None, "After")]
+
+
+def test_markdown_without_marked_headings_is_read_by_its_numbers() -> None:
+    text = "1. Introduction\n\nWhy.\n\n2. Scope\n\nWho.\n"
+    assert outline(text, "a.md") == [("1", "Introduction"), ("2", "Scope")]
+
+
+def test_bold_lines_are_headings_where_nothing_is_marked() -> None:
+    text = "**Sick leave**\n\nCall in before nine.\n\n**Holidays**\n\nAsk a month before.\n"
+    assert (None, "Holidays") in outline(text, "a.md")
+
+
+def test_unnumbered_headings_in_plain_text() -> None:
+    text = (
+        "Leave policy\n\nFor all of us.\n\nSICK LEAVE\nCall in before nine.\n\n"
+        "Annual leave\n\nAsk your manager a month before.\n"
+    )
+    assert outline(text) == [(None, "SICK LEAVE"), (None, "Annual leave")]
+
+
+def test_run_in_title_is_told_from_its_clause() -> None:
+    text = "4.1 Data Retention. Records are kept for a year.\n4.2 Disposal: They are shredded.\n"
+    found = sections(text)
+    assert [section.title for section in found] == ["Data Retention", "Disposal"]
+    assert text[found[0].body_start :].startswith("Records are kept")
+
+
+def test_chinese_chapters_articles_and_supplement() -> None:
+    text = (
+        "請假辦法\n\n第一章　總　則\n第一條　為規範請假，訂定本辦法。\n"
+        "第一條之一　本辦法適用於全體。\n"
+        "第二章　請　假\n第二條（病假）病假須附證明。\n附則\n本辦法自公布日施行。\n"
+    )
+    assert outline(text) == [
+        ("第一章", "總則"),
+        ("第一條", None),
+        ("第一條之一", None),
+        ("第二章", "請假"),
+        ("第二條", "病假"),
+        ("附則", None),
+    ]
+    assert sections(text)[3].path == ("第一章 總則", "第一條之一")
+
+
+def test_chinese_enumeration_is_a_section_only_outside_articles() -> None:
+    guideline = "差旅要點\n\n一、目的\n節省經費。\n二、範圍\n全體員工。\n"
+    article = "第一條　申請文件：\n一、申請書。\n二、收據。\n第二條　期限為十日。\n"
+    assert [number for number, _ in outline(guideline)] == ["一", "二"]
+    assert [number for number, _ in outline(article)] == ["第一條", "第二條"]
+
+
+def test_title_on_the_line_after_the_label() -> None:
+    text = "PART I\nGENERAL PROVISIONS\nARTICLE 1\nPersonal data shall be safe.\n"
+    assert outline(text) == [("PART I", "GENERAL PROVISIONS"), ("ARTICLE 1", None)]
+
+
+def test_label_of_a_long_word_is_none() -> None:
+    assert parse_label("Sectional doors are shut.") is None
+    assert parse_label("Parties agree.") is None
+
+
+@pytest.mark.parametrize(
+    ("line", "scheme", "value", "number"),
+    [
+        ("Article premier", Scheme.ARTICLE, (1,), "Article premier"),
+        ("Art. 3. – Badges", Scheme.ARTICLE, (3,), "Art. 3"),
+        ("Annexe B : Plan", Scheme.ANNEX, (2,), "Annexe B"),
+        ("Appendix III: Contacts", Scheme.ANNEX, (3,), "Appendix III"),
+        ("§ 7a Notices", Scheme.PARAGRAPH_SIGN, (7, 1), "§ 7a"),
+        ("第五十三條之一", Scheme.HAN_ARTICLE, (53, 1), "第五十三條之一"),
+        ("第 53-1 條", Scheme.HAN_ARTICLE, (53, 1), "第53-1條"),
+        ("1.1.1.1 Deputies", Scheme.DECIMAL, (1, 1, 1, 1), "1.1.1.1"),
+    ],
+)
+def test_label_is_read(line: str, scheme: Scheme, value: tuple[int, ...], number: str) -> None:
+    label = parse_label(line)
+    assert label is not None
+    assert (label.scheme, label.value, label.number) == (scheme, value, number)
+
+
+@pytest.mark.parametrize(
+    ("number", "value"),
+    [("十", 10), ("二十一", 21), ("五十三", 53), ("一百零二", 102), ("廿一", 21), ("二〇", 20)],
+)
+def test_value_of_chinese_numeral(number: str, value: int) -> None:
+    assert han_value(number) == value
+
+
+@pytest.mark.parametrize(("number", "value"), [("IV", 4), ("XIX", 19), ("IIII", None), ("", None)])
+def test_value_of_roman_numeral(number: str, value: int | None) -> None:
+    assert roman_value(number) == value
+
+
+LINES = st.sampled_from(
+    ["1. Scope", "1.1 All staff must act.", "2. Rules", "ANNEX A", "12", "30 days of it", "",
+     "Article 5", "第一條　總則", "(a) an item;", "Some text that says more.", "IV. Sanctions",
+     "SICK LEAVE", "# Head", "- item", "| a | b |", "A. Letters", "一、目的", "as follows:"]
+)  # fmt: skip
+
+
+@given(st.lists(LINES, min_size=1, max_size=25), st.sampled_from(["a.txt", "a.md"]))
+def test_sections_cover_the_text_without_overlap(lines: list[str], name: str) -> None:
+    text = "\n".join([*lines, "end of it"])
+    parsed = parse(text.encode(), file_name=name)
+    found = build_sections(parsed, fallback_title="T")
+    assert found[0].start == 0
+    assert found[-1].end == len(parsed.text)
+    for before, after in pairwise(found):
+        assert before.end == after.start
+    for section in found:
+        assert section.start <= section.body_start <= section.end
+        assert section.parent is None or section.parent < section.ordinal
+        assert section.title is None or len(section.title) < 200
