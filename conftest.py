@@ -65,6 +65,7 @@ def _become(connection: object, user: str, password: str) -> None:
 def _own_files(settings, tmp_path_factory) -> None:  # type: ignore[no-untyped-def]  # pytest fixtures
     """Uploads of a test go to a folder of its own."""
     settings.FILES_DIR = Path(tempfile.mkdtemp(dir=tmp_path_factory.getbasetemp()))
+    settings.STATIC_ROOT = settings.FILES_DIR  # WhiteNoise warns of a folder that is not there
     settings.ANTHROPIC_API_KEY = ""
     settings.APPROVAL = "any"
     in_memory = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
