@@ -12,6 +12,7 @@ import fcntl
 import json
 import logging
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ from documents.errors import EmbeddingError
 
 FILE = "model.onnx"
 MANIFEST = "manifest.json"
+SCRATCH = ".export-"
 FORMAT = 1  # counts up when what is exported changes
 TIMEOUT_SECONDS = 900
 
@@ -74,7 +76,9 @@ def _is_complete(folder: Path, model: models.Model) -> bool:
 
 def _export(model: models.Model, folder: Path) -> None:
     models.check_weights(model)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".export-") as scratch:
+    for abandoned in folder.glob(f"{SCRATCH}*"):  # of a process that died: we hold the lock
+        shutil.rmtree(abandoned)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=SCRATCH) as scratch:
         file, manifest = Path(scratch, FILE), Path(scratch, MANIFEST)
         _run_exporter(model.folder, file)
         facts = {

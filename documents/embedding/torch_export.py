@@ -28,9 +28,9 @@ class TokenEmbeddings(torch.nn.Module):
 def write_onnx(folder: Path, file: Path) -> None:
     """Export the model in `folder` to `file`, with any batch size and length."""
     network = load(str(folder))
-    ids = torch.ones((2, 16), dtype=torch.int64)
+    ids = torch.ones((2, 8), dtype=torch.int64)
     mask = torch.ones_like(ids)
-    mask[1, 10:] = 0
+    mask[1, 5:] = 0
     batch = torch.export.Dim("batch")
     sequence = torch.export.Dim("sequence", max=network.max_seq_length)
     same = torch.export.Dim.AUTO  # the mask's sizes follow from the ids'
