@@ -36,6 +36,7 @@ def fit(features: np.ndarray, labels: np.ndarray, *, l2: float, steps: int = 500
 
 
 def main() -> None:
+    """Read the features, fit, and print what to paste into gates.py."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--l2", type=float, default=0.002)

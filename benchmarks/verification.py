@@ -20,6 +20,7 @@ from qa.answering.marked import judge_case
 
 
 def main() -> None:
+    """Judge both files and print what was shown and what was blocked."""
     names = [name for name in sys.argv[1:] if not name.startswith("--")]
     folder = Path(names[0] if names else os.environ.get("LEGALQA_SHARED_DATA", "../shared/data"))
     for file, wanted in (("bad_outputs", False), ("good_outputs", True)):

@@ -14,31 +14,44 @@ from qa.answering.verify.addresses import find_addresses
 from qa.answering.verify.quantities import Quantity, QuantityKind, find_quantities
 
 _ROLE: Final = re.compile(
-    r"\b(?:manager|director|officer|head|chief|chair(?:man|woman|person)?|committee|board|counsel|team|"
-    r"department|human resources|hr|finance|legal|it|desk|reception|authority|supervisor|president|secretary|"
-    r"administrator|owner|employee|staff|council|partner|controller|processor|lead|executive|panel|office|"
-    r"everyone|anyone|nobody|person|people|member|approver|auditor|supplier|provider|contractor|company|"
+    r"\b(?:manager|director|officer|head|chief|chair(?:man|woman|person)?|committee|board|"
+    r"counsel|team|"
+    r"department|human resources|hr|finance|legal|it|desk|reception|authority|supervisor|"
+    r"president|secretary|"
+    r"administrator|owner|employee|staff|council|partner|controller|processor|lead|executive|"
+    r"panel|office|"
+    r"everyone|anyone|nobody|person|people|member|approver|auditor|supplier|provider|contractor|"
+    r"company|"
     r"colleague|user|customer|client|visitor|host|guest|applicant|student|tenant|landlord|union|"
-    r"representative|secretary|registrar|clerk|doctor|physician|court|minister|commissioner|regulator)s?\b|"
-    r"主管|經理|经理|協理|协理|總監|总监|董事|委員會|委员会|部門|部门|部|處|处|科|室|單位|单位|機關|机关|負責人|负责人|"
+    r"representative|secretary|registrar|clerk|doctor|physician|court|minister|commissioner|"
+    r"regulator)s?\b|"
+    r"主管|經理|经理|協理|协理|總監|总监|董事|委員會|委员会|部門|部门|部|處|处|科|室|單位|单位|"
+    r"機關|机关|負責人|负责人|"
     r"人員|人员|員工|员工|專員|专员|主任|長|长|人(?=負責|核准|批准)|會議|公司|政府|法院",
     re.IGNORECASE,
 )
 _TIME_WORDS: Final = re.compile(
-    r"\b(?:immediately|at once|without (?:undue )?delay|as soon as|before|after|until|when|once|daily|weekly|"
-    r"monthly|annually|yearly|every|each|today|tomorrow|monday|tuesday|wednesday|thursday|friday|saturday|"
-    r"sunday|weekend|january|february|march|april|june|july|august|september|october|november|december|"
-    r"noon|midnight|on the (?:first|last|same|following|next)|within|end of|beginning of|promptly)\b|"
-    r"立即|即時|當日|当日|次日|翌日|之前|以前|以後|之後|前|後|時|每[日週月年天]|月底|年底|年終|年度終結|隨時",
+    r"\b(?:immediately|at once|without (?:undue )?delay|as soon as|before|after|until|when|once|"
+    r"daily|weekly|"
+    r"monthly|annually|yearly|every|each|today|tomorrow|monday|tuesday|wednesday|thursday|friday|"
+    r"saturday|"
+    r"sunday|weekend|january|february|march|april|june|july|august|september|october|november|"
+    r"december|"
+    r"noon|midnight|on the (?:first|last|same|following|next)|within|end of|beginning of|"
+    r"promptly)\b|"
+    r"立即|即時|當日|当日|次日|翌日|之前|以前|以後|之後|前|後|時|每[日週月年天]|月底|年底|年終|"
+    r"年度終結|隨時",
     re.IGNORECASE,
 )
 _FREQUENCY: Final = re.compile(
-    r"\b(?:every|each|once|twice|thrice|daily|weekly|monthly|quarterly|annual(?:ly)?|yearly|times|per|"
+    r"\b(?:every|each|once|twice|thrice|daily|weekly|monthly|quarterly|annual(?:ly)?|yearly|"
+    r"times|per|"
     r"regularly|always|never|continuous(?:ly)?|hourly|nightly)\b|每|一次|二次|兩次|次|定期",
     re.IGNORECASE,
 )
 _MEANS: Final = re.compile(
-    r"\b(?:means?|refers? to|is defined as|stands for|includes?|is an?|are|is the|is any)\b|係指|系指|是指|指|謂|"
+    r"\b(?:means?|refers? to|is defined as|stands for|includes?|is an?|are|is the|is any)\b|係指|"
+    r"系指|是指|指|謂|"
     r"稱為|称为|所稱|所称|以下簡稱|定義|定义",
     re.IGNORECASE,
 )
@@ -47,16 +60,20 @@ _DEFINES: Final = re.compile(
     re.IGNORECASE,
 )
 _COSTS: Final = re.compile(
-    r"\b(?:costs?|price|fees?|charged?|pay|paid|claim|spend|deposit|fine|salary|allowance|budget|expense|money|"
+    r"\b(?:costs?|price|fees?|charged?|pay|paid|claim|spend|deposit|fine|salary|allowance|budget|"
+    r"expense|money|"
     r"amount|excess|bonus|large|big|value|sum|limit)\b|[元錢钱費费額额]",
     re.IGNORECASE,
 )
 _NAME: Final = re.compile(
-    r"(?<=[a-z,;:] )(?!I\b)[A-Z][\w&-]+|[\"“‘「『《][^\"”’」』》]{2,40}[\"”’」』》]|\b[A-Z][a-z]+[A-Z]\w+"
+    r"(?<=[a-z,;:] )(?!I\b)[A-Z][\w&-]+|[\"“‘「『《][^\"”’」』》]{2,40}[\"”’」』》]|"
+    r"\b[A-Z][a-z]+[A-Z]\w+"
 )
 _NO_QUANTITY: Final = re.compile(
-    r"\b(?:unlimited|no limit|free of charge|free|no fee|no charge|none|nothing|any number|all|no maximum|"
-    r"not limited|in full|full|without (?:a )?limit|half)\b|免費|免费|不限|全額|全额|折半|照給|照给|全部|實報實銷",
+    r"\b(?:unlimited|no limit|free of charge|free|no fee|no charge|none|nothing|any number|all|"
+    r"no maximum|"
+    r"not limited|in full|full|without (?:a )?limit|half)\b|免費|免费|不限|全額|全额|折半|照給|"
+    r"照给|全部|實報實銷",
     re.IGNORECASE,
 )
 

@@ -21,6 +21,7 @@ from qa.answering.clauses import ITEM, Clause, count_words, split_clauses
 from qa.answering.questions import Keyword, Question, Wanted, read_question, synonyms
 from qa.answering.verify.addresses import find_addresses
 from qa.answering.verify.output_policy import is_safe_sentence
+from qa.answering.verify.quantities import find_quantities
 from qa.answering.verify.quote import MAX_WORDS, MIN_WORDS
 from qa.records import Confidence, DraftCitation, DraftClaim, DraftEnd, Passage
 
@@ -36,6 +37,7 @@ _IN_CLAUSE, _IN_HEADING, _IN_NEIGHBOUR, _IN_PASSAGE = 1.0, 0.85, 0.6, 0.3
 _SYNONYM: Final = 0.95
 _MISSING: Final = 0.3  # a keyword with less credit than this counts as missing
 _SIMILARITY_WEIGHT: Final = 0.25
+_SAME_QUANTITY: Final = 0.12  # a clause about the very amount or time that was asked about
 _MAX_MISSING_CHARACTERS: Final = 200
 
 
@@ -220,9 +222,17 @@ def _rank(
 def _scored(asked: Question, candidate: _Candidate, score: float) -> _Candidate:
     score -= 0.0 if candidate.has_wanted else 0.45
     score += 0.04 * candidate.passage.score
+    score += _SAME_QUANTITY * _speaks_of(asked, candidate.text)
     score -= 0.02 * min(4.0, count_words(candidate.clause.text) / 40)
     score -= 0.1 if candidate.clause.continues else 0.0
     return replace(candidate, score=score + _form_bonus(asked, candidate))
+
+
+def _speaks_of(asked: Question, text: str) -> bool:
+    if not asked.quantities:
+        return False
+    own = find_quantities(text)
+    return any(q.agrees_with(o) and q.bound in {"", o.bound} for q in asked.quantities for o in own)
 
 
 def _form_bonus(asked: Question, candidate: _Candidate) -> float:

@@ -12,6 +12,7 @@ import math
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from documents.ingestion.analysis import content_words
@@ -162,7 +163,7 @@ def _proximity(keywords: Sequence[Keyword], passage: Passage) -> float:
     places: dict[str, list[int]] = {}
     for place, word in enumerate(content_words(passage.text, passage.language)):
         places.setdefault(word, []).append(place)
-    pairs = list(zip(keywords, keywords[1:], strict=False))
+    pairs = list(pairwise(keywords))
     if not pairs:
         return 1.0 if any(stem in places for k in keywords for stem in k.stems) else 0.0
     return sum(_is_near(a, b, places) for a, b in pairs) / len(pairs)

@@ -20,15 +20,18 @@ from qa.records import DraftCitation, DraftClaim
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _ABSTAINS: Final = re.compile(
     r"\b(?:could not|couldn['’]t|cannot|can['’]t|can not|was unable to|am unable to|were unable to|"
-    r"unable to|did not|didn['’]t|do not|don['’]t)\b[^.\n]{0,30}\b(?:find|locate|answer|see|say|tell|"
+    r"unable to|did not|didn['’]t|do not|don['’]t)\b[^.\n]{0,30}\b(?:find|locate|answer|see|say|"
+    r"tell|"
     r"determine|confirm|have|hold|know)\b|"
     r"\b(?:no|nothing|not (?:any|enough))\b[^.\n]{0,60}\b(?:information|mention|rule|answer|policy|"
     r"policies|documents?|sources?|passages?|text|details?)\b|"
-    r"\b(?:documents?|policies|policy|sources?|passages?|texts?|rules?)\b[^.\n]{0,60}\b(?:do(?:es)? not|"
+    r"\b(?:documents?|policies|policy|sources?|passages?|texts?|"
+    r"rules?)\b[^.\n]{0,60}\b(?:do(?:es)? not|"
     r"don['’]t|doesn['’]t|(?:is|are) silent|never)\b|"
     r"\bnot (?:mentioned|covered|addressed|stated|described|answered|regulated|found|specified)\b"
     r"[^.\n]{0,40}\b(?:documents?|policies|policy|sources?|passages?|here|rules?)\b|"
-    r"(?:找不到|查無|查无|沒有找到|没有找到|未能找到|無法找到|无法找到|沒有相關|没有相关|未提及|未載明|未规定|未規定|無相關|无相关|無法回答|无法回答|沒有規定|没有规定)",
+    r"(?:找不到|查無|查无|沒有找到|没有找到|未能找到|無法找到|无法找到|沒有相關|没有相关|未提及|"
+    r"未載明|未规定|未規定|無相關|无相关|無法回答|无法回答|沒有規定|没有规定)",
     re.IGNORECASE,
 )
 _GOES_ON: Final = re.compile(
@@ -36,8 +39,11 @@ _GOES_ON: Final = re.compile(
     r"但|不過|不过|通常|一般而言",
     re.IGNORECASE,
 )
+_BARE_REPLY: Final = re.compile(
+    r"\W*(?:yes|no|sure|certainly|correct|是|是的|否|不是|可以|不可以|不行)\W*", re.IGNORECASE
+)
 _LEAD_IN: Final = re.compile(r"[:：]\s*$")
-_LONGEST_LEAD_IN: Final = 12
+_LONGEST_LONGEST_LEAD_IN: Final = 12  # words
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +173,4 @@ def _only_introduces(text: str) -> bool:
     if find_quantities(text):
         return False
     is_lead_in = _LEAD_IN.search(text) is not None and len(words) <= _LONGEST_LEAD_IN
-    return is_lead_in or (len(words) <= 1 and re.fullmatch(
-        r"\W*(?:yes|no|sure|certainly|correct|是|是的|否|不是|可以|不可以|不行)\W*", text, re.IGNORECASE
-    ) is not None)  # fmt: skip
+    return is_lead_in or _BARE_REPLY.fullmatch(text) is not None

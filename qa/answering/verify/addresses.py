@@ -126,11 +126,16 @@ def _is_clause_number(text: str, match: re.Match[str]) -> bool:
 def _phones(text: str) -> list[Address]:
     found = []
     for match in _PHONE.finditer(text):
-        digits = re.sub(r"\D", "", match["n"])
-        is_grouped = re.fullmatch(r"\d{1,3}(?: \d{3})+", match["n"]) and not match["n"].startswith(
-            "0"
-        )
-        if 7 <= len(digits) <= 15 and not _DATE_LIKE.search(match["n"]) and not is_grouped:
-            if re.search(r"[ ()+\-]", match["n"]) or match["n"].startswith("0"):
-                found.append(Address("phone", match["n"], digits))
+        written = match["n"]
+        digits = re.sub(r"\D", "", written)
+        if 7 <= len(digits) <= 15 and _is_phone(written):
+            found.append(Address("phone", written, digits))
     return found
+
+
+def _is_phone(written: str) -> bool:
+    """A number in the shape of a telephone number: not a date, not an amount like 1 200 000."""
+    starts_with_zero = written.startswith("0")
+    is_grouped = re.fullmatch(r"\d{1,3}(?: \d{3})+", written) is not None and not starts_with_zero
+    has_marks = re.search(r"[ ()+\-]", written) is not None
+    return not is_grouped and not _DATE_LIKE.search(written) and (has_marks or starts_with_zero)

@@ -59,14 +59,16 @@ _LIMIT = re.compile(
     r"(?:exceed|(?:more|less|fewer|later|earlier|longer|older|greater|higher) than)|"
     r"(?:no|not) (?:more|less|fewer|later|earlier|longer|older|greater|higher|sooner)(?: than)?|"
     r"not (?:to )?exceed(?:ing)?|not only|not least|whether or not|if not|no\. ?(?=\d))|"
-    r"不得?超過|不得?超过|不得?逾|不[得可]?(?:少|低|高|多)[於于]|不僅|不仅|不論|不论|無論|无论|非常|未來|未来|"
+    r"不得?超過|不得?超过|不得?逾|不[得可]?(?:少|低|高|多)[於于]|不僅|不仅|不論|不论|無論|无论|"
+    r"非常|未來|未来|"
     r"不同|不斷|不断|不但|是否|可否|能否",
     re.IGNORECASE,
 )
 _APOSTROPHE = re.compile(r"(?<=n)['’]t\b", re.IGNORECASE)
 _PROHIBITION = re.compile(
     r"\b(?:(?:must|shall|may|can|could|should)(?:\s+\w+ly)?\s+(?:not|never)|cannot|can ?not|"
-    r"(?:is|are|be|been|was|were)?\s*(?:strictly |expressly )?(?:prohibited|forbidden|banned|disallowed)|"
+    r"(?:is|are|be|been|was|were)?\s*(?:strictly |expressly )?(?:prohibited|forbidden|banned|"
+    r"disallowed)|"
     r"(?:not|never)(?: \w+ly)? (?:be )?(?:permitted|allowed|entitled|authori[sz]ed)|"
     r"(?:no right|no permission) to|(?:do|does) not have the right|not have permission)|"
     r"不得|禁止|不可|不能|不准|不許|不许|嚴禁|严禁|切勿|請勿|请勿|勿",
@@ -85,7 +87,8 @@ _OBLIGATION = re.compile(
     r"\b(?:must|shall|(?:has|have|having|had) to|(?:is|are|be) (?:required|obliged|mandatory|"
     r"compulsory|obligatory|bound)|required to|needs? (?:to|the|an?|approval|prior|written)|"
     r"requires?|obliged|(?:is|are) needed|necessary|obligation)\b|"
-    r"必須|必须|應(?![用變变答酬徵征])|应(?![用变答酬征])|(?<!無)(?<!毋)須|(?<!无)须|務必|务必|需要?(?!求)",
+    r"必須|必须|應(?![用變变答酬徵征])|应(?![用变答酬征])|(?<!無)(?<!毋)須|(?<!无)须|務必|务必|"
+    r"需要?(?!求)",
     re.IGNORECASE,
 )
 _RECOMMENDATION = re.compile(
@@ -119,7 +122,8 @@ _EXCEPTION = re.compile(
 )
 _CONDITION = re.compile(
     r"\b(?:if|when|where|provided|as long as|subject to|once|only|while|until|except\w*|unless|"
-    r"other than|apart from|without|but|however|with|after|before)\b|若|如(?!何)|倘|經|经|於|时|時|者|但|除|惟",
+    r"other than|apart from|without|but|however|with|after|before)\b|若|如(?!何)|倘|經|经|於|时|"
+    r"時|者|但|除|惟",
     re.IGNORECASE,
 )
 _IF = re.compile(r"\b(?:if|only if|only when|only where|provided that|subject to)\b|若|倘|如(?!何)")
@@ -137,7 +141,8 @@ _OPPOSITES: Final = tuple(
     for first, second in (
         (r"\bbefore\b|以前|之前", r"\bafter\b|以後|之後"),
         (r"\babove\b|\bover\b|以上", r"\bbelow\b|\bunder\b|以下"),
-        (r"\bat least\b|\bminimum\b|至少|最低", r"\bat most\b|\bmaximum\b|\bup to\b|至多|最多|最高"),
+        (r"\bat least\b|\bminimum\b|至少|最低",
+         r"\bat most\b|\bmaximum\b|\bup to\b|至多|最多|最高"),
         (r"\bearliest\b", r"\blatest\b"),
         (r"\bincreas|增加|提高", r"\b(?:de|re)(?:creas|duc)|減少|降低"),
         (r"\bincluding\b|\bincluded\b|包含|包括", r"\bexcluding\b|\bexcluded\b|不含"),
@@ -273,12 +278,12 @@ def _difference(part: str, source: str) -> str:
     claimed, stated = stance_of(part), stance_of(source)
     if _is_denial(claimed, part, source) != _is_denial(stated, source, part):
         return "The sentence says the opposite of the cited clause: a negation differs."
-    if claimed.force is not stated.force and not (claimed.has_exception or stated.has_exception):
-        if _clash(claimed.force, stated.force, part):
-            return (
-                f"The cited clause is {_NAMES[stated.force]}, "
-                f"the sentence makes it {_NAMES[claimed.force]}."
-            )
+    is_conditional = claimed.has_exception or stated.has_exception
+    if not is_conditional and _clash(claimed.force, stated.force, part):
+        return (
+            f"The cited clause is {_NAMES[stated.force]}, "
+            f"the sentence makes it {_NAMES[claimed.force]}."
+        )
     return _opposite_word(part, source)
 
 
@@ -296,10 +301,9 @@ def _is_denial(stance: Stance, text: str, other: str) -> bool:
 def _clash(claimed: Force, stated: Force, part: str) -> bool:
     forces = {claimed, stated}
     if Force.FACT in forces:  # "may be accepted" is not "will be accepted"
-        return stated is Force.PERMISSION and bool(_WILL.search(part))
-    if forces == {Force.PROHIBITION, Force.OBLIGATION}:
-        return False  # parity has been compared: "shall never" and "must not"
-    return True
+        return stated is Force.PERMISSION and claimed is Force.FACT and bool(_WILL.search(part))
+    # "shall never" and "must not" agree: that both deny has been compared before
+    return claimed is not stated and forces != {Force.PROHIBITION, Force.OBLIGATION}
 
 
 def _opposite_word(part: str, source: str) -> str:

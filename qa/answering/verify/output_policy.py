@@ -20,10 +20,14 @@ from qa.records import RefusalCode, Verdict
 
 CHECK: Final = "output_policy"
 _TAGS: Final = (
-    "a abbr applet article audio b base big blink body br button canvas center code dd details dialog "
-    "div dl dt em embed fieldset font footer form frame frameset h1 h2 h3 head header hr html i iframe "
-    "img input isindex keygen label li link main map marquee math meta nav noscript object ol option p "
-    "param picture plaintext portal pre s script section select slot small source span strong style sub "
+    "a abbr applet article audio b base big blink body br button canvas center code dd details "
+    "dialog "
+    "div dl dt em embed fieldset font footer form frame frameset h1 h2 h3 head header hr html i "
+    "iframe "
+    "img input isindex keygen label li link main map marquee math meta nav noscript object ol "
+    "option p "
+    "param picture plaintext portal pre s script section select slot small source span strong "
+    "style sub "
     "summary sup svg table tbody td template textarea th title tr track u ul var video wbr xml xss"
 )
 _HTML = re.compile(
@@ -34,12 +38,13 @@ _HTML = re.compile(
 )
 _IMAGE = re.compile(r"!\s*\[[^\]\n]*\]\s*[(\[]|^\s*\[[^\]\n]+\]:\s*\S", re.MULTILINE)
 _MARKER = re.compile(
-    r"\[\[|\]\]|[⟦⟧【】]|\[\s*(?:doc|document|source|citation|section)\s*:|</?(?:document|cite|citation|"
+    r"\[\[|\]\]|[⟦⟧【】]|\[\s*(?:doc|document|source|citation|section)\s*:|</?(?:document|cite|"
+    r"citation|"
     r"source|claim|quote|antml|function)[\s:>_]|\[\s*[cp]\d{1,3}\s*\]|\^\[|<\|[^|]*\|>|\[/?inst\]|"
     r"(?:^|\n)\s*(?:system|assistant|user|human)\s*:\s",
     re.IGNORECASE,
 )
-_SECRET: Final = (
+_PRIVATE: Final = (
     r"(?:pass ?words?|passcodes?|pass ?phrases?|log-?in(?: details| data)?|credentials?|"
     r"pin(?: number| code)?s?|one[- ]time (?:code|password|pin)s?|otps?|(?:security|verification|"
     r"access|authentication|confirmation|recovery|sms|2fa|mfa|texted) (?:code|token|key)s?|cvv|cvc|"
@@ -54,44 +59,62 @@ _ASKS: Final = (
     r"fill in|input|hand over|message|re-?enter|validate|quote|read (?:me|us|out))"
 )
 _REQUEST = re.compile(
-    rf"\b{_ASKS}\b[^.?!\n。]{{0,60}}?\b(?:your|the|his|her|their|my|our)?\s*[^.?!\n。]{{0,30}}?\b{_SECRET}\b",
+    rf"\b{_ASKS}\b[^.?!\n。]{{0,60}}?\b(?:your|the|his|her|their|my|"
+    rf"our)?\s*[^.?!\n。]{{0,30}}?\b{_PRIVATE}\b",
     re.IGNORECASE,
 )
 _TO_US = re.compile(
-    r"\b(?:me|us|here|below|this (?:chat|form|page|window|box|link|field)|the (?:chat|assistant|form "
+    r"\b(?:me|us|here|below|this (?:chat|form|page|window|box|link|field)|the (?:chat|assistant|"
+    r"form "
     r"below|link)|in (?:chat|reply|your (?:reply|answer|next message))|reply|so that i|so i can|we "
     r"need|i need|i will|i can|to continue|to proceed|to unlock|first)\b|https?:|www\.|@",
     re.IGNORECASE,
 )
 _DIRECT = re.compile(
-    rf"^\W*(?:please |kindly |now |first,? |then |just |to \w+[^,]{{0,40}}, ?(?:please )?)*{_ASKS}\b",
+    rf"^\W*(?:please |kindly |now |first,? |then |just |to \w+[^,]{{0,40}}, ?(?:please "
+    rf")?)*{_ASKS}\b",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(rf"\b(?:what|which|may i|can i|could you|can you|would you|will you)\b"
-                       rf"[^.!\n]{{0,80}}\b{_SECRET}\b[^.!\n]{{0,80}}\?", re.IGNORECASE)  # fmt: skip
+                       rf"[^.!\n]{{0,80}}\b{_PRIVATE}\b[^.!\n]{{0,80}}\?",
+                       re.IGNORECASE)  # fmt: skip
 _NEGATED = re.compile(
     r"\b(?:not|never|n't|nobody|no one|no|without|refuse|avoid|nor|cannot|don['’]t)\b",
     re.IGNORECASE,
 )
-_CHINESE_SECRET: Final = r"(?:密碼|密码|驗證碼|验证码|卡號|卡号|信用卡|帳密|账密|憑證|凭证|口令|安全碼|安全码|身分證|身份证|PIN|OTP|帳號|账号)"
+_CHINESE_PRIVATE: Final = (
+    r"(?:密碼|密码|驗證碼|验证码|卡號|卡号|信用卡|帳密|账密|憑證|凭证|口令|"
+    r"安全碼|安全码|身分證|身份证|PIN|OTP|帳號|账号)"
+)
 _CHINESE_REQUEST = re.compile(
-    rf"(?:請|请|麻煩|麻烦|需要您|需要你|務必|务必|將|把)[^。！？\n]{{0,30}}(?:{_CHINESE_SECRET}[^。！？\n]{{0,20}}"
-    r"(?:提供|輸入|输入|傳|传|告訴|告诉|告知|回覆|回复|寄|發送|发送|給我|给我|交給|填)|(?:提供|輸入|输入|傳|传|告訴|告诉|告知|"
-    rf"回覆|回复|寄|發送|发送|填)[^。！？\n]{{0,20}}{_CHINESE_SECRET})|{_CHINESE_SECRET}[^。\n]{{0,8}}(?:是什麼|是什么|是多少|為何|为何)[？?]"
+    rf"(?:請|请|麻煩|麻烦|需要您|需要你|務必|务必|將|"
+    rf"把)[^。！？\n]{{0,30}}(?:{_CHINESE_PRIVATE}[^。！？\n]{{0,20}}"
+    r"(?:提供|輸入|输入|傳|传|告訴|告诉|告知|回覆|回复|寄|發送|发送|給我|给我|交給|填)|(?:提供|"
+    r"輸入|输入|傳|传|告訴|告诉|告知|"
+    rf"回覆|回复|寄|發送|发送|填)[^。！？\n]{{0,20}}{_CHINESE_PRIVATE})|"
+    rf"{_CHINESE_PRIVATE}[^。\n]{{0,8}}(?:是什麼|是什么|是多少|為何|为何)[？?]"
 )
 _CHINESE_NEGATED = re.compile(r"勿|不要|不得|切莫|不可|不會|不会|不应|不應")
 _INVISIBLE = re.compile(r"[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 _AT_ASSISTANT = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}\b(?:instructions?|prompts?|guardrails?|"
-    r"system (?:message|prompt))\b|\byou are now\b|\b(?:reveal|print|show|repeat|output)\b[^.\n]{0,30}"
+    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}\b(?:instructions?|prompts?|"
+    r"guardrails?|"
+    r"system (?:message|prompt))\b|\byou are now\b|\b(?:reveal|print|show|repeat|"
+    r"output)\b[^.\n]{0,30}"
     r"\b(?:system prompt|your (?:instructions|prompt))\b|"
-    r"\b(?:tell|inform|ask|instruct|convince)\s+(?:the\s+)?(?:reader|user|asker|employee|person who asks)s?\b|"
-    r"\b(?:ai|chatbot|language model|llm|assistant)s?\b[^.\n]{0,50}\b(?:must|should|shall|please)\b[^.\n]{0,30}"
+    r"\b(?:tell|inform|ask|instruct|convince)\s+(?:the\s+)?(?:reader|user|asker|employee|person "
+    r"who asks)s?\b|"
+    r"\b(?:ai|chatbot|language model|llm|assistant)s?\b[^.\n]{0,50}\b(?:must|should|shall|"
+    r"please)\b[^.\n]{0,30}"
     r"\b(?:answer|reply|respond|say|tell|output|ignore|cite)\b|"
-    r"\b(?:do not|don't|never) (?:mention|cite|reveal|tell)\b[^.\n]{0,40}\b(?:document|source|passage|policy|user|reader)|"
-    r"\banswer (?:every|all|any|each)\b[^.\n]{0,40}\bquestions?\b|\bif you are (?:an?|the) (?:ai|assistant|model|chatbot|bot)\b|"
-    r"(?:忽略|無視|无视|忘記|忘记|不理會|不要理會|不用理会|不必理會)[^。\n]{0,16}(?:指示|指令|規定|规定|規則|规则|提示|內容|内容)|"
-    r"(?:告訴|告诉|告知|回覆|回复|回答)(?:使用者|用戶|用户|讀者|读者|提問者|提问者|員工|员工)[，,：:]",
+    r"\b(?:do not|don't|never) (?:mention|cite|reveal|tell)\b[^.\n]{0,40}\b(?:document|source|"
+    r"passage|policy|user|reader)|"
+    r"\banswer (?:every|all|any|each)\b[^.\n]{0,40}\bquestions?\b|\bif you are (?:an?|the) (?:ai|"
+    r"assistant|model|chatbot|bot)\b|"
+    r"(?:忽略|無視|无视|忘記|忘记|不理會|不要理會|不用理会|不必理會)[^。\n]{0,16}(?:指示|指令|"
+    r"規定|规定|規則|规则|提示|內容|内容)|"
+    r"(?:告訴|告诉|告知|回覆|回复|回答)(?:使用者|用戶|用户|讀者|读者|提問者|提问者|員工|"
+    r"员工)[，,：:]",
     re.IGNORECASE,
 )
 
@@ -117,8 +140,10 @@ def plain_text(text: str) -> str:
     kept = "".join(
         character
         for character in text
-        if (unicodedata.category(character) not in {"Cc", "Co", "Cs", "Cn"}
-        and character not in "\u200b\u2060\ufeff\u00ad")
+        if (
+            unicodedata.category(character) not in {"Cc", "Co", "Cs", "Cn"}
+            and character not in "\u200b\u2060\ufeff\u00ad"
+        )
         or character in "\n\t"
     )
     return re.sub(r"[ \t]+", " ", kept).strip()

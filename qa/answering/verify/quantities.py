@@ -97,16 +97,21 @@ _BOUND_BEFORE: Final = (
     ("min", r"(?:no|not|not be|never) (?:less|fewer|earlier|shorter|lower|younger|below|under)"
             r"(?: than)?|不得少於|不得少于|不少於|不少于|不低於|不得低於"),
     ("max", r"up to|within|at most|(?:a )?maximum(?: of)?|below|under|less than|fewer than|"
-            r"shorter than|lower than|younger than|before|until|by|最多|至多|上限為|上限为|未滿|未满"),
+            r"shorter than|lower than|younger than|before|until|by|最多|至多|上限為|上限为|未滿|"
+            r"未满"),
     ("min", r"at least|(?:a )?minimum(?: of)?|more than|over|above|exceed(?:s|ed|ing)?|"
-            r"(?:longer|older|greater|higher|later) than|after|beyond|from|至少|最少|超過|超过|逾|滿|满"),
+            r"(?:longer|older|greater|higher|later) than|after|beyond|from|至少|最少|超過|超过|"
+            r"逾|滿|满"),
 )  # fmt: skip
 _BOUND_AFTER: Final = (
-    ("max", r"or less|or fewer|or under|or below|or earlier|at most|以下|以內|以内|之內|之内|內|内|未滿|未满|為限|以前|前"),
-    ("min", r"or more|or over|or above|or older|or longer|or later|and over|and above|以上|以後|之後|後|起"),
+    ("max", r"or less|or fewer|or under|or below|or earlier|at most|以下|"
+            r"以內|以内|之內|之内|內|内|未滿|未满|為限|以前|前"),
+    ("min", r"or more|or over|or above|or older|or longer|or later|and over|"
+            r"and above|以上|以後|之後|後|起"),
 )  # fmt: skip
 _BEFORE = tuple(
-    (bound, re.compile(rf"(?:\b|(?<=[^\x00-\x7f]))(?:{words})(?:\s+(?:the|a|an|age|of|新臺幣))*\s*$",
+    (bound, re.compile(rf"(?:\b|(?<=[^\x00-\x7f]))(?:{words})(?:\s+(?:the|a|an|age|of|"
+                       rf"新臺幣))*\s*$",
                        re.IGNORECASE))
     for bound, words in _BOUND_BEFORE
 )  # fmt: skip
@@ -124,24 +129,28 @@ _AMOUNT = re.compile(
     rf"(?:[ -]?(?P<mul>(?:million|billion|thousand|hundred|trillion|bn|mn|[kKm])\b(?!\.?\w)|"
     rf"[十百千]?[萬万億亿]|[百千](?=[元名人])))?"
     rf"{_FILLER}*"
-    rf"(?:(?:[ -]{{0,2}}|[ ]?\()(?:(?:full|clear|consecutive|whole|more|further|additional|extra|paid|unpaid|other)[ ])?"
+    rf"(?:(?:[ -]{{0,2}}|[ ]?\()(?:(?:full|clear|consecutive|whole|more|further|additional|extra|"
+    rf"paid|unpaid|other)[ ])?"
     rf"(?P<unit>{units.SUFFIX}))?"
 )
 _WORDS = re.compile(
     rf"\b(?P<half>half[ -](?:a[ -]|an[ -])?)?(?P<num>{numerals.ENGLISH_NUMBER})\b"
     rf"(?P<andhalf> and a half)?{_FILLER}*"
-    rf"(?:[ -]{{1,2}}(?:(?:full|clear|consecutive|whole|more|further|additional|extra|paid|unpaid|other)[ ])?"
+    rf"(?:[ -]{{1,2}}(?:(?:full|clear|consecutive|whole|more|further|additional|extra|paid|"
+    rf"unpaid|other)[ ])?"
     rf"(?P<unit>{units.SUFFIX}))?",
     re.IGNORECASE,
 )
 _HALF = re.compile(
-    r"\bhalf[ -](?:an?[ -])?(?P<unit>days?|hours?|years?|months?)\b|半(?:個|个)?(?P<cn>小時|小时|天|日|年|月)",
+    r"\bhalf[ -](?:an?[ -])?(?P<unit>days?|hours?|years?|months?)\b|半(?:個|个)?(?P<cn>小時|小时|"
+    r"天|日|年|月)",
     re.IGNORECASE,
 )
 _A_UNIT = re.compile(r"\b(?:an?|each|every) (?P<unit>day|week|month|year|hour|minute)\b", re.I)
 _FRACTION = re.compile(
     r"(?<![\d/])(?P<a>\d{1,3})[/⁄](?P<b>\d{1,3})(?![\d/])|"
-    r"(?<!and )\b(?P<wa>one|two|three|a|four)[ -](?P<wb>half|third|thirds|quarter|quarters|fifths?|tenths?)\b|"
+    r"(?<!and )\b(?P<wa>one|two|three|a|four)[ -](?P<wb>half|third|thirds|quarter|quarters|"
+    r"fifths?|tenths?)\b|"
     rf"(?P<cb>{numerals.CHINESE_NUMBER})分之(?P<ca>{numerals.CHINESE_NUMBER}|\d+(?:\.\d+)?)|"
     r"百分之(?P<pa>\d+(?:\.\d+)?)",
     re.IGNORECASE,
@@ -154,7 +163,8 @@ _CHINESE = re.compile(
 _CLOCK = re.compile(
     r"(?<![\d:])(?P<h>\d{1,2})[:.](?P<mi>[0-5]\d)(?![\d:])(?:[ ]?(?P<ap>[ap])\.?m\b\.?)?|"
     r"\b(?P<h2>\d{1,2})[ ]?(?P<ap2>[ap])\.?m\b\.?|\b(?P<word>noon|midnight)\b|"
-    r"(?P<cap>上午|下午|晚上|中午|凌晨)?[ ]?(?P<ch>\d{1,2}|[一二三四五六七八九十廿]{1,3})[時时點点](?!間|间|數|数)"
+    r"(?P<cap>上午|下午|晚上|中午|凌晨)?[ ]?(?P<ch>\d{1,2}|"
+    r"[一二三四五六七八九十廿]{1,3})[時时點点](?!間|间|數|数)"
     r"(?:(?P<cm>\d{1,2}|[一二三四五六七八九十]{1,3})分|(?P<chalf>半))?",
     re.IGNORECASE,
 )

@@ -18,7 +18,8 @@ _DURATIONS: Final = {
     "day": "calendar-days calendar-day days day 日曆天 日历天 天 日",
     "working day": (
         "working-days working-day business-days business-day workdays workday weekdays "
-        "weekday work-days work-day 個工作日 个工作日 個工作天 个工作天 工作日 工作天 營業日 营业日 個營業日"
+        "weekday work-days work-day 個工作日 个工作日 個工作天 个工作天 工作日 工作天 營業日 "
+        "营业日 個營業日"
     ),
     "week": "calendar-weeks calendar-week weeks week wks wk 個星期 个星期 星期 週 周 個禮拜 禮拜",
     "month": "calendar-months calendar-month months month mths 個月 个月 月",
