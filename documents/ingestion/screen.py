@@ -16,12 +16,13 @@ What a finding touches (`FindingRecord.chunks`):
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from documents.ingestion.folding import Folded, fold_for_screening
 from documents.ingestion.invisible import invisible_findings
-from documents.ingestion.payloads import payloads
+from documents.ingestion.payloads import payloads, unescape
 from documents.ingestion.screening_rules import Rule, rules
 from documents.ingestion.windows import WordIndex
 from documents.records import (
@@ -153,20 +154,46 @@ def _finding(
 
 
 def _by_payloads(text: str, where: str, layer: int = 1) -> Iterator[FindingRecord]:
-    for payload in payloads(text):
-        inner = list(_by_rules(payload.decoded, where))
-        if not inner and layer < _LAYERS:
-            inner = list(_by_payloads(payload.decoded, where, layer + 1))
-        if inner or payload.is_prose:
-            yield FindingRecord(
-                rule=f"encoded-{payload.kind}",
-                severity=Severity.BLOCK,
-                start=payload.start,
-                end=payload.end,
-                text=text[payload.start : payload.end][:MAX_QUOTED],
-                folded=payload.decoded[:MAX_QUOTED],
-                where=where,
-            )
+    """Screen what a text decodes to; the finding marks the encoded stretch."""
+    for group in payloads(text):
+        inner = [*_by_rules(group.text, where), *_deeper(group.text, where, layer)]
+        touched = [item for f in inner for item in group.touched(f.start, f.end)]
+        if group.kind in ("base64", "hex"):
+            touched += [item for item in group.items if item.is_prose]
+        for item in dict.fromkeys(touched):
+            yield _encoded(group.kind, text, (item.start, item.end), item.decoded, where)
+    plain = unescape(text)
+    if plain is not None and plain.changed is not None:
+        for finding in (*_by_rules(plain.text, where), *_deeper(plain.text, where, layer)):
+            if _touches(plain.changed, finding.start, finding.end):
+                span = plain.span(finding.start, finding.end)
+                yield _encoded("escapes", text, span, finding.folded, where)
+
+
+def _deeper(text: str, where: str, layer: int) -> Iterator[FindingRecord]:
+    if layer < _LAYERS:
+        yield from _by_payloads(text, where, layer + 1)
+
+
+def _touches(places: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    """Whether a span meets one of some places, which are in order."""
+    i = bisect_left(places, (start, start))
+    return (i < len(places) and places[i][0] < end) or (i > 0 and places[i - 1][1] > start)
+
+
+def _encoded(
+    kind: str, text: str, span: tuple[int, int], decoded: str, where: str
+) -> FindingRecord:
+    start, end = span
+    return FindingRecord(
+        rule=f"encoded-{kind}",
+        severity=Severity.BLOCK,
+        start=start,
+        end=end,
+        text=text[start:end][:MAX_QUOTED],
+        folded=decoded[:MAX_QUOTED],
+        where=where,
+    )
 
 
 def _distinct(found: Iterable[FindingRecord]) -> list[FindingRecord]:
