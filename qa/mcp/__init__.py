@@ -1,0 +1,1 @@
+"""The Model Context Protocol server: a third door to the same pipeline, read-only."""
