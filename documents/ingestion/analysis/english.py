@@ -118,7 +118,7 @@ def _final_letter(word: str) -> str:
     """Final y after a consonant becomes i; final e goes where the stem stays longer than short."""
     if len(word) > 2 and word.endswith("y") and word[-2] not in _VOWELS:
         return word[:-1] + "i"
-    if word.endswith("e") and not _is_short(word[:-1]) and _has_vowel(word[:-1]):
+    if word[-1:] == "e" != word[-2:-1] and not _is_short(word[:-1]) and _has_vowel(word[:-1]):
         return word[:-1]
     return word
 
