@@ -65,9 +65,9 @@ def settings_for(server: FakeClaude, **changes: object) -> claude.ClaudeSettings
         model="claude-opus-5-5",
         effort="low",
         max_tokens=2_000,
-        connect_timeout_seconds=1,
-        read_timeout_seconds=1,
-        deadline_seconds=10,
+        connect_timeout_seconds=5,
+        read_timeout_seconds=20,
+        deadline_seconds=40,
         max_attempts=2,
     )
     return replace(settings, **changes)  # type: ignore[arg-type]  # tests name the fields
@@ -171,7 +171,7 @@ async def test_not_answerable_gives_only_an_end_that_says_what_is_missing(
 
 
 async def test_claim_is_yielded_while_the_model_still_writes_the_next(server: FakeClaude) -> None:
-    server.reply_with(fake.answer(TWO_CLAIMS, stall_after="Receipts", stall_seconds=5))
+    server.reply_with(fake.answer(TWO_CLAIMS, stall_after="Receipts", stall_seconds=30))
     started = time.monotonic()
 
     async with aclosing(claude.draft(settings_for(server), system=SYSTEM, user=USER)) as parts:
@@ -179,7 +179,7 @@ async def test_claim_is_yielded_while_the_model_still_writes_the_next(server: Fa
         waited = time.monotonic() - started
 
     assert first == CLAIMS[0]
-    assert waited < 3
+    assert waited < 10
 
 
 async def test_reader_who_leaves_closes_the_model_stream_at_once(server: FakeClaude) -> None:
@@ -189,7 +189,7 @@ async def test_reader_who_leaves_closes_the_model_stream_at_once(server: FakeCla
         await anext(parts)
         assert server.disconnects == 0
 
-    assert await asyncio.to_thread(server.wait_for_disconnect, 2)
+    assert await asyncio.to_thread(server.wait_for_disconnect, 10)
 
 
 async def test_cancelled_reader_closes_the_model_stream_too(server: FakeClaude) -> None:
@@ -202,16 +202,16 @@ async def test_cancelled_reader_closes_the_model_stream_too(server: FakeClaude) 
     with pytest.raises(asyncio.CancelledError):
         await task
 
-    assert await asyncio.to_thread(server.wait_for_disconnect, 2)
+    assert await asyncio.to_thread(server.wait_for_disconnect, 10)
 
 
 async def test_consumer_may_be_slower_than_the_deadline_between_claims(server: FakeClaude) -> None:
-    server.reply_with(fake.answer(TWO_CLAIMS, stall_after="Receipts", stall_seconds=2))
+    server.reply_with(fake.answer(TWO_CLAIMS, stall_after="Receipts", stall_seconds=30))
 
-    settings = settings_for(server, deadline_seconds=0.8)
+    settings = settings_for(server, deadline_seconds=2)
     async with aclosing(claude.draft(settings, system=SYSTEM, user=USER)) as parts:
         await anext(parts)
-        await asyncio.sleep(1)  # not interrupted: the limit is on waits for the model alone
+        await asyncio.sleep(2.2)  # not interrupted: the limit is on waits for the model alone
         with pytest.raises(ClaudeUnavailableError):
             await anext(parts)
 
@@ -301,7 +301,7 @@ HEALING = {
 async def test_passing_trouble_is_tried_again(server: FakeClaude, trouble: fake.Reply) -> None:
     server.reply_with(trouble, TWO_CLAIMS)
 
-    *claims, _ = await drafted(settings_for(server, read_timeout_seconds=0.3))
+    *claims, _ = await drafted(settings_for(server, read_timeout_seconds=0.6))
 
     assert claims == CLAIMS
     assert len(server.requests) == 2
@@ -313,7 +313,7 @@ async def test_lasting_trouble_ends_as_unavailable_after_the_last_try(
 ) -> None:
     server.reply_with(*[trouble] * 3)
 
-    got, error = await failure_of(settings_for(server, read_timeout_seconds=0.3, max_attempts=3))
+    got, error = await failure_of(settings_for(server, read_timeout_seconds=0.6, max_attempts=3))
 
     assert got == []
     assert isinstance(error, ClaudeUnavailableError)
@@ -334,7 +334,7 @@ async def test_nothing_is_tried_again_once_a_claim_is_out(
 ) -> None:
     server.reply_with(trouble, TWO_CLAIMS)
 
-    got, error = await failure_of(settings_for(server, read_timeout_seconds=0.3))
+    got, error = await failure_of(settings_for(server, read_timeout_seconds=0.6))
 
     assert got == CLAIMS[:1]
     assert isinstance(error, ClaudeUnavailableError)
@@ -366,7 +366,7 @@ async def test_retry_after_beyond_the_deadline_is_not_waited_for(server: FakeCla
     _, error = await failure_of(settings_for(server))
 
     assert isinstance(error, ClaudeUnavailableError)
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 10
     assert len(server.requests) == 1
 
 
@@ -377,8 +377,8 @@ async def test_pings_alone_do_not_outlast_the_deadline(server: FakeClaude) -> No
     _, error = await failure_of(settings_for(server, deadline_seconds=1))
 
     assert isinstance(error, ClaudeUnavailableError)
-    assert time.monotonic() - started < 4
-    assert await asyncio.to_thread(server.wait_for_disconnect, 2)
+    assert time.monotonic() - started < 10
+    assert await asyncio.to_thread(server.wait_for_disconnect, 10)
 
 
 async def test_deadline_holds_over_all_tries(server: FakeClaude) -> None:
@@ -389,7 +389,7 @@ async def test_deadline_holds_over_all_tries(server: FakeClaude) -> None:
         settings_for(server, read_timeout_seconds=0.4, deadline_seconds=1.5, max_attempts=20)
     )
 
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 10
 
 
 # What no second try can mend
@@ -516,9 +516,7 @@ async def test_no_question_passage_reply_or_key_in_any_log_or_error(
     caplog.set_level(logging.DEBUG)
     server.reply_with(trouble)
 
-    _, error = await failure_of(
-        settings_for(server, read_timeout_seconds=0.3, max_attempts=1, deadline_seconds=3)
-    )
+    _, error = await failure_of(settings_for(server, read_timeout_seconds=0.6, max_attempts=1))
 
     printed = "".join(traceback.format_exception(error)) + caplog.text
     assert "canary" not in printed
