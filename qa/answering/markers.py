@@ -43,7 +43,7 @@ _BARE_REPLY: Final = re.compile(
     r"\W*(?:yes|no|sure|certainly|correct|是|是的|否|不是|可以|不可以|不行)\W*", re.IGNORECASE
 )
 _LEAD_IN: Final = re.compile(r"[:：]\s*$")
-_LONGEST_LONGEST_LEAD_IN: Final = 12  # words
+_LONGEST_LEAD_IN: Final = 12  # words
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import Final
 
@@ -20,6 +21,7 @@ from qa.answering.verify.source import Source, Unit, topic_words
 from qa.records import RefusalCode, Verdict, VerifiedCitation
 
 CHECK: Final = "modality"
+COPY_RATIO: Final = 0.85  # of words in order, for a sentence to count as a copy
 MIN_SHARED: Final = 0.5  # of a clause's words, to conclude anything from the comparison
 
 
@@ -110,9 +112,8 @@ _NEGATION = re.compile(
 # Words that deny by themselves; "the excess is waived" and "do not pay the excess" agree.
 _IMPLICIT: Final = (
     "waive", "exempt", "refus", "reject", "deni", "deny", "declin", "unpaid", "ineligible",
-    "invalid", "void", "free of charge", "excluded", "disqualif", "unlimited", "revok", "fail",
-    "unable", "lack", "cease", "stop", "lose", "lost", "拒", "免除", "豁免", "取消", "停止", "失效",
-    "駁回", "驳回",
+    "invalid", "free of charge", "excluded", "disqualif", "拒", "免除", "豁免", "取消", "失效", "駁回",
+    "驳回",
 )  # fmt: skip
 _EXCEPTION = re.compile(
     r"\b(?:unless|except(?:ed|ing)?(?! ion)(?: where| when| for| with| if| that)?|excluding|save "
@@ -135,6 +136,15 @@ _WILL = re.compile(r"\b(?:will|is always|are always|always)\b|一律|一定", re
 _SPLIT = re.compile(
     r"[;；]|,\s+(?=(?:and|but|while|whereas)\b)|，(?=但|惟|且|並)|\b(?:but|whereas)\b",
     re.IGNORECASE,
+)
+_MODALS: Final = frozenset({"must", "may", "should", "not", "never"})
+_MODAL_PHRASES: Final = tuple(
+    (re.compile(pattern), modal)
+    for pattern, modal in (
+        (r"\bcannot\b|\b(?:can|must|shall|may) (?:not|never)\b", "may not"),
+        (r"\b(?:(?:is|are) (?:required|obliged)|ha(?:s|ve)|needs?) to\b|\bshall\b", "must"),
+        (r"\b(?:is|are) (?:allowed|permitted|entitled|free) to\b|\bcan\b", "may"),
+    )
 )
 _OPPOSITES: Final = tuple(
     (re.compile(first, re.IGNORECASE), re.compile(second, re.IGNORECASE))
@@ -278,13 +288,37 @@ def _difference(part: str, source: str) -> str:
     claimed, stated = stance_of(part), stance_of(source)
     if _is_denial(claimed, part, source) != _is_denial(stated, source, part):
         return "The sentence says the opposite of the cited clause: a negation differs."
+    if _is_altered_copy(part, source):
+        return "The sentence is the cited clause with must, may or not exchanged."
     is_conditional = claimed.has_exception or stated.has_exception
-    if not is_conditional and _clash(claimed.force, stated.force, part):
+    is_denied = claimed.is_negative or stated.is_negative
+    if not (is_conditional and is_denied) and _clash(claimed.force, stated.force, part):
         return (
             f"The cited clause is {_NAMES[stated.force]}, "
             f"the sentence makes it {_NAMES[claimed.force]}."
         )
     return _opposite_word(part, source)
+
+
+def _is_altered_copy(part: str, source: str) -> bool:
+    """Whether the part repeats the source almost word by word, but for a modal word.
+
+    Catches the exchange in a sentence with several modal words, where the force of the
+    whole sentence does not tell.
+    """
+    mine, theirs = _modal_tokens(part), _modal_tokens(source)
+    others = [[word for word in words if word not in _MODALS] for words in (mine, theirs)]
+    if len(others[0]) < 4 or SequenceMatcher(None, *others, autojunk=False).ratio() < COPY_RATIO:
+        return False
+    ours, stated = ([word for word in words if word in _MODALS] for words in (mine, theirs))
+    return len(ours) == len(stated) and ours != stated
+
+
+def _modal_tokens(text: str) -> list[str]:
+    text = _APOSTROPHE.sub(" not", text.replace("’", "'").casefold())
+    for pattern, modal in _MODAL_PHRASES:
+        text = pattern.sub(modal, text)
+    return re.findall(r"[a-z0-9]+", text)
 
 
 def _is_denial(stance: Stance, text: str, other: str) -> bool:

@@ -155,5 +155,5 @@ def _is_moved(words: frozenset[str], mine: Unit, rival: Unit) -> bool:
     if not for_rival or for_mine:
         return False
     shared, union = mine.words & rival.words, mine.words | rival.words
-    is_parallel = len(shared) * 5 >= len(union) * 2
+    is_parallel = len(shared) * 3 >= len(union)
     return is_parallel or (mine.clause == rival.clause and not words & mine.words)

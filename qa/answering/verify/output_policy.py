@@ -70,9 +70,10 @@ _TO_US = re.compile(
     r"need|i need|i will|i can|to continue|to proceed|to unlock|first)\b|https?:|www\.|@",
     re.IGNORECASE,
 )
+# What stands before the verb when the reader is told to do it: nothing, "please", "you must".
 _DIRECT = re.compile(
-    rf"^\W*(?:please |kindly |now |first,? |then |just |to \w+[^,]{{0,40}}, ?(?:please "
-    rf")?)*{_ASKS}\b",
+    r"(?:^|[,;:.—–]|\b(?:please|kindly|just|now|then|first|and|so|you|must|should|i|we|will|would|"
+    r"simply|also))\W*$",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(rf"\b(?:what|which|may i|can i|could you|can you|would you|will you)\b"
@@ -235,15 +236,12 @@ def _asks_in_english(sentence: str) -> bool:
     if match is None or _NEGATED.search(sentence[: match.end()]):
         return False
     is_yours = re.search(r"\byour\b", sentence, re.IGNORECASE) is not None
-    is_direct = _DIRECT.match(sentence[match.start() - 0 :]) is not None
-    return (
-        is_direct
-        and (is_yours or bool(_TO_US.search(sentence)))
-        and (
-            bool(_TO_US.search(sentence))
-            or not re.match(r"(?:enter|type|input|re-?enter)", match.group(), re.I)
-        )
+    is_direct = _DIRECT.search(sentence[: match.start()]) is not None
+    is_to_us = _TO_US.search(sentence) is not None
+    is_typing = (
+        re.match(r"(?:enter|type|input|re-?enter)", match.group(), re.IGNORECASE) is not None
     )
+    return is_direct and (is_to_us or (is_yours and not is_typing))
 
 
 def _asks_in_chinese(sentence: str) -> bool:

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qa.answering.gates import before_answer, clean_question
+from qa.errors import InvalidQuestionError
+from qa.records import Passage, SearchResult
+from qa.tests.answering.world import LEAVE, VPN, passage
+
+
+def found(*passages: Passage, unseen: tuple[str, ...] = ()) -> SearchResult:
+    return SearchResult(passages, True, ("a", "b", "c", "d"), unseen, "r", "en")
+
+
+def test_no_passage_closes_the_gate() -> None:
+    decision = before_answer(found(), "How long is leave?", threshold=0.0)
+
+    assert not decision.is_open
+    assert decision.score == 0.0
+
+
+@pytest.mark.parametrize("cosine", [None, 0.2])
+def test_off_topic_question_scores_under_a_tenth(cosine: float | None) -> None:
+    result = found(passage(VPN, cosine=cosine), unseen=("bake", "bread"))
+
+    assert before_answer(result, "How do I bake bread?", threshold=0.3).score < 0.1
+
+
+@pytest.mark.parametrize("cosine", [None, 0.65])
+def test_covered_question_scores_over_eight_tenths(cosine: float | None) -> None:
+    result = found(passage(LEAVE, cosine=cosine))
+
+    decision = before_answer(result, "How many days of annual leave a year?", threshold=0.3)
+
+    assert decision.is_open
+    assert decision.score > 0.8
+    assert ("cosine" in decision.inputs) is (cosine is not None)
+
+
+def test_score_does_not_move_when_passages_are_added_behind() -> None:
+    question = "How many days of annual leave a year?"
+    others = [passage("Lifeguards wear yellow.", f"p{n}") for n in range(2, 12)]
+
+    alone = before_answer(found(passage(LEAVE)), question, threshold=0.3).score
+
+    assert before_answer(found(passage(LEAVE), *others), question, threshold=0.3).score == alone
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "\x00\x07", "?!"])
+def test_empty_question_is_refused_in_words(text: str) -> None:
+    with pytest.raises(InvalidQuestionError, match="Type a question"):
+        clean_question(text)
+
+
+def test_long_question_names_the_limit() -> None:
+    with pytest.raises(InvalidQuestionError, match="at most 1000"):
+        clean_question("why " * 600)
+
+
+@given(st.text(max_size=200))
+def test_cleaning_twice_changes_nothing(text: str) -> None:
+    try:
+        once = clean_question(text)
+    except InvalidQuestionError:
+        return
+    assert clean_question(once) == once
