@@ -239,7 +239,7 @@ def test_weights_follow_the_formula() -> None:
     norm = 1.2 * (0.5 + 0.5 * 3 / 6)
 
     assert weights[term_of("fee").hash] == pytest.approx(2.2 * 2 / (2 + norm))
-    assert weights[term_of("notice").hash] == pytest.approx(2.2 / (1 + norm))
+    assert weights[term_of("notic").hash] == pytest.approx(2.2 / (1 + norm))
     assert sorted(weights.values())[0] == pytest.approx(0.5 * 2.2 / (1 + norm))
     assert len(weights) == 4
 
