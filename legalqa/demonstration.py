@@ -97,12 +97,22 @@ def _load_version(policy: dict[str, Any], version: dict[str, Any], admin: User |
 
 
 def publish_inline(version_id: int, reviewer: User | None) -> None:
-    """Read, approve, embed and publish in this process, as the workers would."""
+    """Read, approve, embed and publish in this process, as the workers would.
+
+    Goes on from wherever an interrupted run left the version.
+    """
+    if _is(version_id, "failed"):
+        actions.retry_version(version_id, actor=reviewer)
     pipeline.ingest_version(version_id)
-    actions.approve_version(version_id, reviewer=reviewer)
+    if _is(version_id, "awaiting_approval"):
+        actions.approve_version(version_id, reviewer=reviewer)
     for batch in pipeline.batches_to_embed(version_id):
         pipeline.embed_chunks(version_id, batch)
     pipeline.publish_version(version_id)
+
+
+def _is(version_id: int, state: str) -> bool:
+    return access.version_summary(version_id).state == state
 
 
 def _state(version_id: int) -> str:
