@@ -112,8 +112,8 @@ _NEGATION = re.compile(
 # Words that deny by themselves; "the excess is waived" and "do not pay the excess" agree.
 _IMPLICIT: Final = (
     "waive", "exempt", "refus", "reject", "deni", "deny", "declin", "unpaid", "ineligible",
-    "invalid", "free of charge", "excluded", "disqualif", "拒", "免除", "豁免", "取消", "失效", "駁回",
-    "驳回",
+    "invalid", "free of charge", "excluded", "disqualif",
+    "拒", "免除", "豁免", "取消", "失效", "駁回", "驳回",
 )  # fmt: skip
 _EXCEPTION = re.compile(
     r"\b(?:unless|except(?:ed|ing)?(?! ion)(?: where| when| for| with| if| that)?|excluding|save "
@@ -307,8 +307,9 @@ def _is_altered_copy(part: str, source: str) -> bool:
     whole sentence does not tell.
     """
     mine, theirs = _modal_tokens(part), _modal_tokens(source)
-    others = [[word for word in words if word not in _MODALS] for words in (mine, theirs)]
-    if len(others[0]) < 4 or SequenceMatcher(None, *others, autojunk=False).ratio() < COPY_RATIO:
+    first, second = ([word for word in words if word not in _MODALS] for words in (mine, theirs))
+    likeness = SequenceMatcher(None, first, second, autojunk=False).ratio()
+    if len(first) < 4 or likeness < COPY_RATIO:
         return False
     ours, stated = ([word for word in words if word in _MODALS] for words in (mine, theirs))
     return len(ours) == len(stated) and ours != stated

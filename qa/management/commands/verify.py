@@ -11,7 +11,7 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         "Check answers against the passages they cite. Input: JSON lines {id, question, "
         "chunks: [{id, title, section, text}], allowed_domains, answer, stop_reason}."
     )
-    requires_system_checks: ClassVar[list[str]] = []
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", nargs="?", help="JSON lines; standard input without it")

@@ -20,6 +20,7 @@ CARRY_OVER = (
     "Up to four days may be carried over into the next year, unless the manager objects in writing."
 )
 ANNUAL = "Staff are entitled to 24 days of annual leave a year."
+APPROVED = "Treatment shall be approved."
 WAIVED = "The excess is waived for members."
 SEALED = "Refunds are given unless the seal is broken."
 AGREED = "Contractors may use it if the head of department agrees."
@@ -170,7 +171,7 @@ def test_changed_duty_negation_or_dropped_condition_is_rejected(
         ("Members do not pay the excess.", "The excess is waived for members", WAIVED),
         ("Refunds are not given if the seal is broken.", SEALED,
          SEALED),
-        ("Treatment has to be approved.", "Treatment shall be approved.", "Treatment shall be approved."),
+        ("Treatment has to be approved.", APPROVED, APPROVED),
     ],
 )  # fmt: skip
 def test_same_rule_in_other_words_is_shown(text: str, quote: str, source: str) -> None:
@@ -186,11 +187,9 @@ def test_half_a_sentence_that_loses_its_negation_is_rejected() -> None:
 
 
 def test_item_without_its_lead_in_is_rejected() -> None:
-    source = "The company does not reimburse the following:\n\n- fines for parking anywhere;\n- gym fees."
+    text = "Fines for parking anywhere are reimbursed."
 
-    rejected = code(
-        "Fines for parking anywhere are reimbursed.", "fines for parking anywhere", source
-    )
+    rejected = code(text, "fines for parking anywhere", NOT_PAID)
 
     assert rejected is RefusalCode.MODALITY_MISMATCH
 
