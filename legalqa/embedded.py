@@ -19,7 +19,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from legalqa.supervision import postgres, redis, supervisor
 from legalqa.supervision.layout import (
@@ -34,7 +34,8 @@ from legalqa.supervision.layout import (
 __all__ = ["EmbeddedServicesError", "Services", "ensure_services", "main", "stop_services"]
 
 _START_SECONDS = 90.0
-_users_locks: dict[Path, IO[str]] = {}
+# Descriptors, open until the process ends: the kernel gives the locks back then.
+_users_locks: dict[Path, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,6 @@ def ensure_services(*, timeout_seconds: float = _START_SECONDS) -> Services:
         EmbeddedServicesError: they did not become ready within `timeout_seconds`.
     """
     layout = layout_from_environment()
-    layout.make_folders()
     _count_as_user(layout)
     deadline = time.monotonic() + timeout_seconds
     starter: subprocess.Popen[bytes] | None = None
@@ -107,10 +107,18 @@ def supervisor_pid(layout: Layout) -> int | None:
 
 
 def _count_as_user(layout: Layout) -> None:
-    if layout.users_lock not in _users_locks:
-        users = layout.users_lock.open("a")
-        fcntl.flock(users, fcntl.LOCK_SH)
-        _users_locks[layout.users_lock] = users
+    if layout.users_lock in _users_locks:
+        return
+    try:
+        layout.make_folders()
+        users = os.open(layout.users_lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except PermissionError as error:
+        raise EmbeddedServicesError(
+            f"{layout.var} belongs to another user. Run as that user, "
+            f"or set {VAR_DIR_VARIABLE} to a folder of your own."
+        ) from error
+    fcntl.flock(users, fcntl.LOCK_SH)
+    _users_locks[layout.users_lock] = users
 
 
 def _start_supervisor(layout: Layout) -> subprocess.Popen[bytes]:

@@ -25,6 +25,7 @@ GRACE_SECONDS_VARIABLE = "LEGALQA_EMBEDDED_GRACE_SECONDS"
 DEFAULT_GRACE_SECONDS = 60.0
 _START_SECONDS = 60.0
 _TICK_SECONDS = 0.5
+_LOCK_ATTEMPTS = 5
 _LOG_LIMIT_BYTES = 10_000_000
 
 
@@ -146,9 +147,7 @@ def supervise(layout: Layout) -> int:
     """Be the supervisor of `layout`; return 0 when it ended in order or there already is one."""
     layout.make_folders()
     with layout.supervisor_lock.open("a+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _take(lock):
             return 0
         lock.truncate(0)
         lock.write(str(os.getpid()))
@@ -196,6 +195,18 @@ def _prepare(layout: Layout) -> Supervisor:
         ),
     ]
     return supervisor
+
+
+def _take(lock: IO[str]) -> bool:
+    """Take the supervisor's lock, patient with those who look for a moment whether it is held."""
+    for _attempt in range(_LOCK_ATTEMPTS):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(0.02)
+        else:
+            return True
+    return False
 
 
 def _in_use(users: IO[str]) -> bool:

