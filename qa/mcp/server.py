@@ -48,7 +48,7 @@ READ_ONLY = ToolAnnotations(
 )
 Question = Annotated[str, Field(description="A question or a few words, at most 1,000 characters.")]
 Results = Annotated[int, Field(ge=1, le=20, description="Passages to return.")]
-SectionId = Annotated[str, Field(description="`section_public_id` of a search result or citation.")]
+SectionId = Annotated[str, Field(description="`section_id` of a search result or citation.")]
 AsOf = Annotated[
     date | None, Field(description="The day whose rules are asked for, as 2026-07-01; today.")
 ]
@@ -90,7 +90,8 @@ def _reader(username: str) -> Reader:
 
 def _search(username: str, question: str, n_results: int, as_of: date | None) -> CallToolResult:
     asked = Asked(_reader(username), question, as_of=as_of, n_results=n_results, door="mcp")
-    found = [source_json(passage) for passage in pipeline.search_passages(asked).passages]
+    passages = pipeline.search_passages(asked).passages
+    found = [texts.for_tools(source_json(passage)) for passage in passages]
     return texts.result(texts.of_search(found), {"results": found})
 
 
@@ -102,7 +103,7 @@ def _section(username: str, section_id: str, as_of: date | None) -> CallToolResu
     found = read_section(_reader(username), public_id, as_of=as_of)
     if found is None:
         raise ToolError(NO_SECTION)
-    section = section_json(found)
+    section = texts.for_tools(section_json(found))
     return texts.result(texts.of_section(section), section)
 
 
@@ -111,9 +112,9 @@ async def _answer(asked: Asked) -> CallToolResult:
         async with aclosing(pipeline.answer_question(asked)) as events:
             async for event in events:
                 if isinstance(event, Finished):
-                    outcome = outcome_json(event.outcome)
+                    outcome = texts.outcome_for_tools(outcome_json(event.outcome))
                     return texts.result(texts.of_outcome(outcome), outcome)
-    except Exception as error:  # noqa: BLE001 - each becomes a text that is safe to show
+    except Exception as error:
         raise _shown(error) from error
     raise ToolError("The question ended without an outcome. Ask again.")
 
@@ -124,7 +125,7 @@ async def _told(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
     def step() -> T:
         try:
             return function(*args, **kwargs)
-        except Exception as error:  # noqa: BLE001 - each becomes a text that is safe to show
+        except Exception as error:
             raise _shown(error) from error
         finally:
             if not connection.in_atomic_block:

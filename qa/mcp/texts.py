@@ -15,13 +15,32 @@ def result(text: str, structured: dict[str, Any]) -> CallToolResult:
     )
 
 
+def for_tools(where: dict[str, Any]) -> dict[str, Any]:
+    """A source, citation or section with `section_id` as `get_section` takes it.
+
+    The API's `section_id` is the number or title that a person reads; here that is `section`.
+    """
+    public_id = where.get("section_public_id") or where["id"]
+    rest = {key: value for key, value in where.items() if key not in ("section_public_id", "id")}
+    return {**rest, "section": where["section_id"], "section_id": public_id}
+
+
+def outcome_for_tools(outcome: dict[str, Any]) -> dict[str, Any]:
+    """An outcome whose sources and citations name sections as the tools do."""
+    claims = [
+        {**claim, "citations": [for_tools(citation) for citation in claim["citations"]]}
+        for claim in outcome["claims"]
+    ]
+    sources = [for_tools(source) for source in outcome["sources"]]
+    return {**outcome, "claims": claims, "sources": sources}
+
+
 def of_search(sources: Sequence[dict[str, Any]]) -> str:
     """The passages in order, each with where it stands."""
     if not sources:
         return "No passage that you may read speaks to this."
     return "\n\n".join(
-        f"{n}. {_place(source)} (section_public_id {source['section_public_id']})\n"
-        f"{_quoted(source['text'])}"
+        f"{n}. {_place(source)} (section_id {source['section_id']})\n{_quoted(source['text'])}"
         for n, source in enumerate(sources, start=1)
     )
 
@@ -59,7 +78,7 @@ def _refused(refusal: dict[str, Any]) -> list[str]:
 
 def _place(where: dict[str, Any]) -> str:
     return (
-        f"{where['document']} §{where['section_id']}, version {where['version']}, "
+        f"{where['document']} §{where['section']}, version {where['version']}, "
         f"from {where['effective_from']}"
     )
 
