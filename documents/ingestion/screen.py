@@ -24,7 +24,7 @@ from documents.ingestion.folding import Folded, fold_for_screening
 from documents.ingestion.invisible import invisible_findings
 from documents.ingestion.payloads import payloads, unescape
 from documents.ingestion.screening_rules import Rule, rules
-from documents.ingestion.windows import WordIndex
+from documents.ingestion.windows import WordIndex, around
 from documents.records import (
     ChunkRecord,
     FindingRecord,
@@ -35,6 +35,8 @@ from documents.records import (
 
 MAX_FINDINGS = 500  # of one text; a hostile file must not fill the review queue's table
 MAX_QUOTED = 400  # characters of a match that a finding keeps
+_SENTENCE_LETTERS = 10  # spaced-out letters in a row that may be more than one word
+_MAX_JOINED = 1_000  # spaced-out letters that are read; more of them are a finding
 _LAYERS = 2  # encodings inside encodings
 _HIDDEN_WORDS = 8  # hidden text with more words than this is prose, and noted as such
 _WORD = re.compile(r"\w+")
@@ -90,15 +92,7 @@ def _screen_hidden(text: str, where: str) -> Iterator[FindingRecord]:
     found = _screen(text, where, is_hidden=True)
     yield from found
     if not found and where in ("hidden", "comment") and len(_WORD.findall(text)) > _HIDDEN_WORDS:
-        yield FindingRecord(
-            rule="hidden-text",
-            severity=Severity.NOTICE,
-            start=0,
-            end=len(text),
-            text=text[:MAX_QUOTED],
-            folded="",
-            where=where,
-        )
+        yield _record("hidden-text", text, (0, len(text)), "", where, Severity.NOTICE)
 
 
 def _by_rules(text: str, where: str, *, is_hidden: bool = False) -> Iterator[FindingRecord]:
@@ -114,22 +108,42 @@ def _by_rules(text: str, where: str, *, is_hidden: bool = False) -> Iterator[Fin
 
 
 def _by_changes(
-    known: Iterable[Rule],
+    known: Sequence[Rule],
     text: str,
     form: Folded,
     changed: Sequence[tuple[int, int]],
     where: str,
 ) -> Iterator[FindingRecord]:
-    """Matches near what a form changed; where letters were joined, blanks are optional."""
+    """Matches near what a form changed."""
+    index, within = WordIndex(form.text), around(changed, len(form.text))
     for rule in known:
-        for start, end in rule.spans_near(form.text, changed, squeezed=False):
+        for start, end in rule.spans(index, within):
             yield _finding(rule, text, form, start, end, where)
     joined = [place for place in changed if _is_stretched(form, *place)]
-    if joined:
-        for rule in known:
-            for start, end in rule.spans_near(form.text, joined, squeezed=True):
-                if _is_stretched(form, start, end):
-                    yield _finding(rule, text, form, start, end, where)
+    yield from _by_joined_letters(known, text, form, joined, where)
+
+
+def _by_joined_letters(
+    known: Iterable[Rule],
+    text: str,
+    form: Folded,
+    joined: Sequence[tuple[int, int]],
+    where: str,
+) -> Iterator[FindingRecord]:
+    """Matches in sentences whose letters all stood apart, so that words have no borders.
+
+    Pages of such text are a finding in themselves: no rule needs to read them.
+    """
+    sentences = [(start, end) for start, end in joined if end - start >= _SENTENCE_LETTERS]
+    if sum(end - start for start, end in sentences) > _MAX_JOINED:
+        first, last = form.span(sentences[0][0], sentences[-1][1])
+        yield _record("spaced-letters", text, (first, last), "", where)
+        return
+    within = around(sentences, len(form.text), reach=40)
+    for rule in known if sentences else ():
+        for start, end in rule.squeezed_spans(form.text, within):
+            if _is_stretched(form, start, end):
+                yield _finding(rule, text, form, start, end, where)
 
 
 def _is_stretched(form: Folded, start: int, end: int) -> bool:
@@ -141,14 +155,26 @@ def _is_stretched(form: Folded, start: int, end: int) -> bool:
 def _finding(
     rule: Rule, text: str, form: Folded, start: int, end: int, where: str
 ) -> FindingRecord:
-    first, last = form.span(start, end)
+    span, folded = form.span(start, end), form.text[start:end]
+    return _record(rule.id, text, span, folded, where, rule.severity)
+
+
+def _record(
+    rule: str,
+    text: str,
+    span: tuple[int, int],
+    folded: str,
+    where: str,
+    severity: Severity = Severity.BLOCK,
+) -> FindingRecord:
+    start, end = span
     return FindingRecord(
-        rule=rule.id,
-        severity=rule.severity,
-        start=first,
-        end=last,
-        text=text[first:last][:MAX_QUOTED],
-        folded=form.text[start:end][:MAX_QUOTED],
+        rule=rule,
+        severity=severity,
+        start=start,
+        end=end,
+        text=text[start:end][:MAX_QUOTED],
+        folded=folded[:MAX_QUOTED],
         where=where,
     )
 
@@ -161,13 +187,14 @@ def _by_payloads(text: str, where: str, layer: int = 1) -> Iterator[FindingRecor
         if group.kind in ("base64", "hex"):
             touched += [item for item in group.items if item.is_prose]
         for item in dict.fromkeys(touched):
-            yield _encoded(group.kind, text, (item.start, item.end), item.decoded, where)
+            span = (item.start, item.end)
+            yield _record(f"encoded-{group.kind}", text, span, item.decoded, where)
     plain = unescape(text)
     if plain is not None and plain.changed is not None:
         for finding in (*_by_rules(plain.text, where), *_deeper(plain.text, where, layer)):
             if _touches(plain.changed, finding.start, finding.end):
                 span = plain.span(finding.start, finding.end)
-                yield _encoded("escapes", text, span, finding.folded, where)
+                yield _record("encoded-escapes", text, span, finding.folded, where)
 
 
 def _deeper(text: str, where: str, layer: int) -> Iterator[FindingRecord]:
@@ -179,21 +206,6 @@ def _touches(places: Sequence[tuple[int, int]], start: int, end: int) -> bool:
     """Whether a span meets one of some places, which are in order."""
     i = bisect_left(places, (start, start))
     return (i < len(places) and places[i][0] < end) or (i > 0 and places[i - 1][1] > start)
-
-
-def _encoded(
-    kind: str, text: str, span: tuple[int, int], decoded: str, where: str
-) -> FindingRecord:
-    start, end = span
-    return FindingRecord(
-        rule=f"encoded-{kind}",
-        severity=Severity.BLOCK,
-        start=start,
-        end=end,
-        text=text[start:end][:MAX_QUOTED],
-        folded=decoded[:MAX_QUOTED],
-        where=where,
-    )
 
 
 def _distinct(found: Iterable[FindingRecord]) -> list[FindingRecord]:

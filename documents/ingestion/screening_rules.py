@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from documents.ingestion.windows import WordIndex, around, literal_windows
+from documents.ingestion.windows import Windows, WordIndex, intersection, literal_windows
 from documents.records import Severity
 
 FOLDER = Path(__file__).parent / "rules"
@@ -59,25 +59,25 @@ class Rule:
     examples_match: tuple[str, ...]
     examples_no_match: tuple[str, ...]
 
-    def spans(self, index: WordIndex) -> Iterator[tuple[int, int]]:
-        """Yield where the rule matches in an indexed text, by pattern, left to right."""
-        text = index.text
-        if self.needs_text:
-            windows = literal_windows(text, self.needs_text)
-        elif self.needs_words:
-            windows = index.windows(self.needs_words)
-        elif _CHINESE.issuperset(self.languages):
-            windows = index.ideograph_windows()
-        else:
-            windows = [(0, len(text))]
-        return self._matches(self.patterns, text, windows)
+    def spans(self, index: WordIndex, within: Windows | None = None) -> Iterator[tuple[int, int]]:
+        """Yield where the rule matches in an indexed text, by pattern, left to right.
 
-    def spans_near(
-        self, text: str, places: Sequence[tuple[int, int]], *, squeezed: bool
-    ) -> Iterator[tuple[int, int]]:
-        """Yield where the rule matches near some places, with optional blanks if squeezed."""
-        patterns = self.squeezed if squeezed else self.patterns
-        return self._matches(patterns, text, around(places, len(text)))
+        Args:
+            index: the folded text with its words.
+            within: stretches to keep to, in order; None for the whole text.
+        """
+        windows: Windows = [(0, len(index.text))] if within is None else within
+        if self.needs_text:
+            windows = intersection(windows, literal_windows(index.text, self.needs_text))
+        elif self.needs_words:
+            windows = intersection(windows, index.windows(self.needs_words))
+        elif _CHINESE.issuperset(self.languages):
+            windows = intersection(windows, index.ideograph_windows())
+        return self._matches(self.patterns, index.text, windows)
+
+    def squeezed_spans(self, text: str, within: Windows) -> Iterator[tuple[int, int]]:
+        """Yield where the rule matches with its blanks optional."""
+        return self._matches(self.squeezed, text, within)
 
     def _matches(
         self,
@@ -144,7 +144,7 @@ def _lines(block: str) -> list[str]:
 
 def _gap(words: int) -> tuple[str, str]:
     """At most so many words of one sentence; their length is bounded to stay linear."""
-    return rf"(?:[^ \n.!?;]{{1,30}}[ \n]){{0,{words}}}", rf"[^.!?;]{{0,{words * 8}}}"
+    return rf"(?:[^ \n.!?;]{{1,30}}[ \n]){{0,{words}}}", rf"[^.!?;]{{0,{words * 5}}}"
 
 
 def _expand(pattern: str, families: Mapping[str, tuple[str, str]], form: int) -> str:

@@ -27,7 +27,7 @@ class WordIndex:
         """The stretches that have a word of every group within reach, merged, in order."""
         common: Windows = [(0, len(self.text))]
         for group in groups:
-            common = _intersection(common, self._near(group))
+            common = intersection(common, self._near(group))
         return common
 
     def ideograph_windows(self) -> Windows:
@@ -52,11 +52,11 @@ class WordIndex:
         return self._windows[group.pattern]
 
 
-def around(places: Iterable[tuple[int, int]], length: int) -> Windows:
-    """Widen places, in order, by the reach of a rule and merge those that meet."""
+def around(places: Iterable[tuple[int, int]], length: int, reach: int = REACH) -> Windows:
+    """Widen places, in order, by a reach and merge those that meet."""
     windows: Windows = []
     for start, end in places:
-        start, end = max(0, start - REACH), min(length, end + REACH)
+        start, end = max(0, start - reach), min(length, end + reach)
         if windows and start <= windows[-1][1]:
             windows[-1] = (windows[-1][0], max(end, windows[-1][1]))
         else:
@@ -77,7 +77,8 @@ def _find_all(text: str, literal: str) -> Iterator[int]:
         place = text.find(literal, place + len(literal))
 
 
-def _intersection(left: Windows, right: Windows) -> Windows:
+def intersection(left: Windows, right: Windows) -> Windows:
+    """The stretches that both have, in order."""
     common: Windows = []
     i = j = 0
     while i < len(left) and j < len(right):

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -20,7 +20,7 @@ class Command(BaseCommand):
         "standard input and writes {id, flagged, findings} for each; exit status 1 if a line "
         "could not be read (the others are still screened)."
     )
-    requires_system_checks: ClassVar[list[str]] = []
+    requires_system_checks = ()
     requires_migrations_checks = False
 
     def add_arguments(self, parser: CommandParser) -> None:
