@@ -8,14 +8,15 @@ may stand. What the format marks as a heading always is one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from documents.ingestion import titles
+from documents.ingestion.contents import contents_lines, is_contents_title
 from documents.ingestion.lines import Line, read_lines
 from documents.ingestion.numbering import Label, Scheme, parse_label
+from documents.ingestion.sequence import MAX_DEEP_GAP, Fit, follow
 from documents.records import BlockKind, MediaType, ParsedDocument
 
 
@@ -39,17 +40,6 @@ class Heading:
         return self.label.number if self.label else None
 
 
-class _Fit(Enum):
-    """How a number follows the numbering that runs."""
-
-    FIRST = auto()
-    NEXT = auto()
-    AHEAD = auto()  # some numbers were left out
-    FAR = auto()  # under a parent that does not exist
-    RESTART = auto()
-    BACK = auto()
-
-
 class _Form(Enum):
     TITLE = auto()
     CLAUSE = auto()
@@ -69,16 +59,6 @@ _HAN = frozenset(
      Scheme.HAN_SUPPLEMENT}
 )  # fmt: skip
 _TEXT_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST_ITEM})
-_LEADERS = re.compile(
-    r"\.(?: ?\.){3,}+\s*[\divx]{0,5}$|…{2,}\s*\d{0,4}$|\t\s*\d{1,4}$|_{4,}\s*\d*$"
-)
-_CONTENTS = re.compile(
-    r"(?:table of contents|contents|index|目錄|目录|目次|inhalt|inhaltsverzeichnis|sommaire)\s*:?$",
-    re.IGNORECASE,
-)
-_PAGE_AT_END = re.compile(r"[\s.…_]*\d{0,4}$")
-_MAX_GAP = 5
-_MAX_DEEP_GAP = 30
 _MAX_INDENT_STEP = 2
 _CLAUSE_LENGTH = 120  # characters, on average; items of lists measured well below
 _MAX_PLAIN_WORDS = 10
@@ -100,7 +80,7 @@ class _Finder:
         ]
         self._is_plain = parsed.media_type is MediaType.PLAIN
         self._marked_count = sum(line.level is not None for line in self._lines)
-        self._contents = _contents_lines(self._lines, self._labels)
+        self._contents = contents_lines(self._lines, self._labels)
         self._is_numbered = _numbered_lines(self._labels) >= 3
         self._decimal: tuple[int, ...] | None = None
         self._last: dict[Scheme, tuple[int, ...]] = {}
@@ -144,7 +124,7 @@ class _Finder:
         rest = line.text[label.rest_start :].strip() if label else line.text
         if label is None or not self._is_marked_number(label, rest):
             return Heading(line.start, line.end, None, titles.tidy_title(line.text), line.level)
-        is_restart = label.scheme is Scheme.DECIMAL and self._fit(label) is _Fit.RESTART
+        is_restart = label.scheme is Scheme.DECIMAL and self._fit(label) is Fit.RESTART
         title = titles.tidy_title(rest) or None
         return Heading(line.start, line.end, label, title, line.level, is_restart)
 
@@ -197,13 +177,13 @@ class _Finder:
             following = None
         return _Form.TITLE if titles.is_title(rest, following) else _Form.CLAUSE
 
-    def _fit(self, label: Label) -> _Fit:
+    def _fit(self, label: Label) -> Fit:
         last, value = self._decimal, label.value
         if last is None:
-            return _Fit.FIRST
-        fit = _follow(last, value)
+            return Fit.FIRST
+        fit = follow(last, value)
         begins = value[-1] == 1 and (len(value) <= 2 or self._container is Scheme.ANNEX)
-        return _Fit.RESTART if fit is _Fit.BACK and self._is_fresh and begins else fit
+        return Fit.RESTART if fit is Fit.BACK and self._is_fresh and begins else fit
 
     def _takes_decimal(self, index: int, label: Label, rest: str, form: _Form) -> bool:
         if titles.is_measure(rest) or label.value[0] > 200:
@@ -218,15 +198,15 @@ class _Finder:
         if form is _Form.ALONE and self._text(index + 1) is None:
             return False
         if rest[:1].islower():
-            return fit is _Fit.NEXT and self._stands_free(index)
-        if fit is _Fit.AHEAD:
-            return label.value[-1] <= _MAX_DEEP_GAP or form is _Form.TITLE
-        if fit is _Fit.FIRST:
+            return fit is Fit.NEXT and self._stands_free(index)
+        if fit is Fit.AHEAD:
+            return label.value[-1] <= MAX_DEEP_GAP or form is _Form.TITLE
+        if fit is Fit.FIRST:
             is_first_of_its_kind = label.value[-1] == 1 or not self._is_mostly_marked()
-            return is_first_of_its_kind and label.value[-1] <= _MAX_DEEP_GAP
-        if fit is _Fit.FAR:
+            return is_first_of_its_kind and label.value[-1] <= MAX_DEEP_GAP
+        if fit is Fit.FAR:
             return form is _Form.TITLE and line.is_after_blank
-        return fit in (_Fit.NEXT, _Fit.RESTART)
+        return fit in (Fit.NEXT, Fit.RESTART)
 
     def _takes_top_decimal(self, index: int, label: Label, rest: str, form: _Form) -> bool:
         if self._is_list_item(index, label, rest, form):
@@ -235,17 +215,17 @@ class _Finder:
         if form is _Form.ALONE:
             following = self._text(index + 1)
             is_titled = following is not None and titles.is_title(following, None)
-            return label.delimiter == "." and fit in (_Fit.FIRST, _Fit.NEXT) and is_titled
+            return label.delimiter == "." and fit in (Fit.FIRST, Fit.NEXT) and is_titled
         if not titles.begins_words(rest) or (not label.delimiter and titles.is_table_row(rest)):
             return False
-        if fit is _Fit.NEXT:
+        if fit is Fit.NEXT:
             return form is _Form.TITLE or self._may_be_clause(index, label)
-        if fit is _Fit.FIRST and label.value == (1,):
+        if fit is Fit.FIRST and label.value == (1,):
             return form is _Form.TITLE or self._may_be_clause(index, label)
-        if fit is _Fit.RESTART:
+        if fit is Fit.RESTART:
             return form is _Form.TITLE or self._container in _CONTAINERS
         is_titled = form is _Form.TITLE or titles.run_in_title(rest) is not None
-        return is_titled and fit in (_Fit.FIRST, _Fit.AHEAD) and self._stands_free(index)
+        return is_titled and fit in (Fit.FIRST, Fit.AHEAD) and self._stands_free(index)
 
     def _may_be_clause(self, index: int, label: Label) -> bool:
         if not self._holds_clauses:
@@ -275,20 +255,20 @@ class _Finder:
             return True
         return False
 
-    def _begins_list(self, index: int, form: _Form, fit: _Fit) -> bool:
+    def _begins_list(self, index: int, form: _Form, fit: Fit) -> bool:
         line, following = self._lines[index], self._label(index + 1)
-        if fit is _Fit.BACK or (following is not None and following.value == (1,)):
+        if fit is Fit.BACK or (following is not None and following.value == (1,)):
             return True
         if line.kind is BlockKind.LIST_ITEM and self._marked_count and form is _Form.CLAUSE:
             return True
         return self._follows_lead_in(index) and not self._begins_clauses(index, fit)
 
-    def _begins_clauses(self, index: int, fit: _Fit) -> bool:
+    def _begins_clauses(self, index: int, fit: Fit) -> bool:
         """Whether `the parties agree as follows:` leads to the clauses of the whole document.
 
         They are long, as the items of a list are not.
         """
-        if fit not in (_Fit.FIRST, _Fit.RESTART) or not self._holds_clauses:
+        if fit not in (Fit.FIRST, Fit.RESTART) or not self._holds_clauses:
             return False
         starts, expected = [self._lines[index].start], 2
         for other, label in enumerate(self._labels[index + 1 :], index + 1):
@@ -297,9 +277,9 @@ class _Finder:
                 expected += 1
         return len(starts) >= 3 and starts[-1] - starts[0] >= _CLAUSE_LENGTH * (len(starts) - 1)
 
-    def _leaves_list(self, index: int, rest: str, form: _Form, fit: _Fit) -> bool:
+    def _leaves_list(self, index: int, rest: str, form: _Form, fit: Fit) -> bool:
         """Whether a number that goes on with a list rather goes on with the sections."""
-        if fit is not _Fit.NEXT or form is not _Form.TITLE:
+        if fit is not Fit.NEXT or form is not _Form.TITLE:
             return False
         item = self._lines[self._list_line].text
         differs = titles.ends_closed(item) and not titles.ends_closed(rest)
@@ -315,9 +295,9 @@ class _Finder:
             return False
         fit = self._keyword_fit(label)
         if form is _Form.CLAUSE:
-            follows = bool(label.delimiter) or fit in (_Fit.FIRST, _Fit.NEXT)
+            follows = bool(label.delimiter) or fit in (Fit.FIRST, Fit.NEXT)
             return follows and self._stands_free(index)
-        if fit is _Fit.BACK:
+        if fit is Fit.BACK:
             return self._is_fresh or line.is_after_blank or label.scheme is Scheme.ANNEX
         return True
 
@@ -326,17 +306,17 @@ class _Finder:
         if label.scheme is not Scheme.HAN_ARTICLE:
             return form is not _Form.CLAUSE
         fit = self._keyword_fit(label)
-        if fit is _Fit.BACK:
+        if fit is Fit.BACK:
             return label.value == (1,) and (self._is_fresh or line.is_after_blank)
         return not label.is_glued or self._stands_free(index)
 
-    def _keyword_fit(self, label: Label) -> _Fit:
+    def _keyword_fit(self, label: Label) -> Fit:
         last = self._last.get(label.scheme)
         if last is None:
-            return _Fit.FIRST
+            return Fit.FIRST
         if label.value == last:
-            return _Fit.BACK
-        return _follow(last, label.value) if label.value > last else _Fit.BACK
+            return Fit.BACK
+        return follow(last, label.value) if label.value > last else Fit.BACK
 
     def _takes_letter(self, index: int, label: Label, rest: str, form: _Form) -> bool:
         if self._is_mostly_marked() or rest[:1].islower() or form is _Form.ALONE:
@@ -386,7 +366,7 @@ class _Finder:
         return Heading(line.start, line.end, None, titles.tidy_title(line.text.rstrip(":")))
 
     def _is_plain_heading(self, index: int, line: Line) -> bool:
-        if not _is_short(line) or _CONTENTS.match(line.text) or self._is_first_block(index):
+        if not _is_short(line) or is_contents_title(line.text) or self._is_first_block(index):
             return False
         if line.text.isupper() and sum(char.isalpha() for char in line.text) > 2:
             return True
@@ -437,7 +417,7 @@ class _Finder:
 
     def _build(self, index: int, line: Line, label: Label, rest: str, form: _Form) -> Heading:
         is_decimal = label.scheme is Scheme.DECIMAL
-        restarts = is_decimal and self._fit(label) is _Fit.RESTART
+        restarts = is_decimal and self._fit(label) is Fit.RESTART
         if form is _Form.TITLE:
             if self._is_childless_clause(index, label, rest):
                 return Heading(line.start, line.start, label, None, restarts=restarts)
@@ -507,22 +487,6 @@ class _Finder:
                 self._last.pop(scheme, None)
 
 
-def _follow(last: tuple[int, ...], value: tuple[int, ...]) -> _Fit:
-    """How `value` follows `last` in a decimal numbering."""
-    depth = len(value)
-    if value[:-1] == last[: depth - 1]:
-        step = value[-1] - (last[depth - 1] if depth <= len(last) else 0)
-        if step == 1:
-            return _Fit.NEXT
-        limit = _MAX_GAP if depth == 1 else _MAX_DEEP_GAP
-        return _Fit.AHEAD if 1 < step <= limit else (_Fit.BACK if step < 1 else _Fit.FAR)
-    if value < last:
-        return _Fit.BACK
-    shared = last[: depth - 1]
-    opens_parent = value[-1] == 1 and _follow(last, value[:-1]) is _Fit.NEXT
-    return _Fit.NEXT if opens_parent and shared else _Fit.FAR
-
-
 def _is_short(line: Line, allowed_end: str = "") -> bool:
     text = line.text.rstrip(allowed_end) if allowed_end else line.text
     if (
@@ -541,31 +505,3 @@ def _numbered_lines(labels: Sequence[Label | None]) -> int:
              or bool(label.delimiter))
         for label in labels
     )  # fmt: skip
-
-
-def _contents_lines(lines: Sequence[Line], labels: Sequence[Label | None]) -> set[int]:
-    """Indexes of lines that belong to a table of contents.
-
-    They end in dot leaders, or stand in a run of labelled lines that all come again later.
-    """
-    keys = [_contents_key(line, label) for line, label in zip(lines, labels, strict=True)]
-    later: set[tuple[Scheme, tuple[int, ...], str]] = set()
-    repeated = [False] * len(lines)
-    for index in range(len(lines) - 1, -1, -1):
-        key = keys[index]
-        if key is not None:
-            repeated[index] = key in later and lines[index].level is None
-            later.add(key)
-    found = {index for index, line in enumerate(lines) if _LEADERS.search(line.text[-200:])}
-    for index, is_repeated in enumerate(repeated):
-        neighbours = (index - 1, index + 1)
-        if is_repeated and any(0 <= i < len(lines) and repeated[i] for i in neighbours):
-            found.add(index)
-    return found
-
-
-def _contents_key(line: Line, label: Label | None) -> tuple[Scheme, tuple[int, ...], str] | None:
-    if label is None:
-        return None
-    title = _PAGE_AT_END.sub("", line.text[label.rest_start : label.rest_start + 200])
-    return label.scheme, label.value, title.casefold().strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -21,7 +21,7 @@ _STATES = {"empty": "empty", "encrypted": "encrypted", "needs_ocr": "needs_ocr"}
 
 class Command(BaseCommand):
     help = "Show the sections and chunks of a file. Needs no database."
-    requires_system_checks: ClassVar[list[str]] = []
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path, help="a Markdown or plain text file")

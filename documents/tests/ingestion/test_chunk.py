@@ -148,11 +148,11 @@ def test_stub_at_the_end_takes_a_neighbour() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "A" * 1_000_000,
-        "word " * 200_000,
-        "Short words. " * 80_000,
-        "字" * 300_000,
-        "a: b; " * 150_000,
+        "A" * 500_000,
+        "word " * 60_000,
+        "Short words. " * 20_000,
+        "字" * 100_000,
+        "a: b; " * 50_000,
     ],
     ids=["letters", "words", "sentences", "ideographs", "marks"],
 )

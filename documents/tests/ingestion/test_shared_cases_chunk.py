@@ -99,7 +99,7 @@ def check(document: ProcessedDocument, expect: dict[str, Any]) -> None:
             assert all(is_section(section, name) for section in sections), (quoted, name)
     for quoted, path in expect.get("section_path", []):
         section = sections_of(document, quoted)[0]
-        names = []
+        names: list[SectionRecord] = []
         walker: SectionRecord | None = section
         while walker is not None:
             names.insert(0, walker)
