@@ -44,6 +44,8 @@ logging.getLogger("anthropic").setLevel(logging.WARNING)
 
 T = TypeVar("T")
 
+# Named here, or the SDK reads ANTHROPIC_BASE_URL itself, where an empty value is an address.
+_PROVIDER_URL = "https://api.anthropic.com"
 _FIRST_PAUSE_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 8.0
 
@@ -171,7 +173,7 @@ def _client(settings: ClaudeSettings) -> anthropic.AsyncAnthropic:
     )
     return anthropic.AsyncAnthropic(
         api_key=key,
-        base_url=settings.base_url,
+        base_url=settings.base_url or _PROVIDER_URL,
         timeout=timeout,
         max_retries=0,
         http_client=http_client,

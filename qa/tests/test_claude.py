@@ -146,6 +146,16 @@ def test_settings_do_not_print_the_key(server: FakeClaude) -> None:
     assert KEY not in repr(settings_for(server))
 
 
+@pytest.mark.parametrize("elsewhere", ["", "http://127.0.0.1:9"])
+async def test_without_a_base_url_the_address_is_the_provider_s_own(
+    server: FakeClaude, monkeypatch: pytest.MonkeyPatch, elsewhere: str
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", elsewhere)
+
+    async with claude._client(settings_for(server, base_url=None)) as client:
+        assert client.base_url.host == "api.anthropic.com"
+
+
 # What comes back
 
 
