@@ -6,4 +6,7 @@ from django.urls import include, path
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/", include("qa.api.urls")),
+    path("", include("qa.pages.urls")),
 ]
+
+handler500 = "qa.pages.errors.server_error"

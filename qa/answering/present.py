@@ -94,8 +94,13 @@ def _citation_json(citation: VerifiedCitation, n: int) -> dict[str, Any]:
         "end": end,
         "page": part.page if part else None,
         "chunk_id": part.chunk_id if part else None,
-        "url": f"/sections/{passage.section_public_id}/?start={start}&end={end}#cited",
+        "url": f"{_address(passage)}&start={start}&end={end}#cited",
     }
+
+
+def _address(passage: Passage) -> str:
+    """Where the section can be read; the day keeps it valid when a later version takes over."""
+    return f"/sections/{passage.section_public_id}/?as_of={passage.effective_from.isoformat()}"
 
 
 def canonical_span(passage: Passage, start: int, end: int) -> tuple[int, int, PassagePart | None]:
@@ -140,7 +145,7 @@ def source_json(passage: Passage, claims: Sequence[VerifiedClaim] = ()) -> dict[
         "matched_terms": list(passage.matched_terms),
         "is_cited": passage.id in cited,
         "has_pending_review": passage.has_pending_review,
-        "url": f"/sections/{passage.section_public_id}/",
+        "url": _address(passage),
     }
 
 

@@ -1,0 +1,1 @@
+"""The pages of employees: ask, read, look back. They work without script."""

@@ -50,12 +50,10 @@ def read_section(
     if section is None:
         return None
     text, parts, _ = joined(section.chunks)
-    return SectionText(section, text, parts, _located(parts, span))
+    return SectionText(section, text, parts, located(parts, span))
 
 
-def _located(
-    parts: tuple[PassagePart, ...], span: tuple[int, int] | None
-) -> tuple[int, int] | None:
+def located(parts: tuple[PassagePart, ...], span: tuple[int, int] | None) -> tuple[int, int] | None:
     """A canonical span as one of the joined text; None when an end of it is not readable."""
     if span is None or span[0] >= span[1]:
         return None
@@ -92,5 +90,5 @@ def section_json(found: SectionText) -> dict[str, Any]:
         "cited": {"start": start, "end": end} if found.cited else None,
         "has_gaps": Passage.GAP in found.text,
         "ask": section.contact or None,
-        "url": f"/sections/{section.public_id}/",
+        "url": f"/sections/{section.public_id}/?as_of={section.effective_from.isoformat()}",
     }

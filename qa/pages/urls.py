@@ -1,0 +1,19 @@
+"""The addresses of the pages."""
+
+from django.contrib.auth.views import LoginView, LogoutView
+from django.urls import include, path
+
+from qa.pages import health, views
+
+urlpatterns = [
+    path("", views.ask, name="ask"),
+    path("policies/", views.policies, name="policies"),
+    path("policies/<str:slug>/", views.policy, name="policy"),
+    path("sections/<uuid:public_id>/", views.section, name="section"),
+    path("history/", views.history, name="history"),
+    path("history/<uuid:public_id>/", views.past_answer, name="past-answer"),
+    path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("language/", include("django.conf.urls.i18n")),
+    path("healthz", health.healthz, name="healthz"),
+]

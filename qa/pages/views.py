@@ -1,0 +1,187 @@
+"""The pages: each view parses, calls, renders. What is missing and what is forbidden look alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, cast
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext
+from django.views.decorators.http import require_safe
+
+from documents import access
+from documents.access import Reader
+from documents.errors import AccessError, DocumentsError, ValidationProblem
+from qa import answer_log, limits, pipeline
+from qa.answering.gates import MAX_QUESTION_LENGTH
+from qa.answering.present import outcome_json
+from qa.errors import QAError
+from qa.pages import reading, texts
+from qa.pages.forms import AskForm, DayForm
+from qa.pages.shown import day, shown_answer
+from qa.pipeline import Asked
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+P = ParamSpec("P")
+_View = Callable[Concatenate[HttpRequest, P], HttpResponse]
+
+
+def reader_of(request: HttpRequest) -> Reader:
+    """The person signed in, with the rights they hold now."""
+    return Reader.for_user(cast("User", request.user))
+
+
+def _with_day(view: Callable[Concatenate[HttpRequest, date | None, P], HttpResponse]) -> _View[P]:
+    """Hand a view the `as_of` of its address; what is wrong with it becomes a clear page."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        form = DayForm(request.GET)
+        if not form.is_valid():
+            return _bad_request(request, " ".join(map(str, form.errors["as_of"])))
+        try:
+            return view(request, form.cleaned_data["as_of"], *args, **kwargs)
+        except ValidationProblem as error:
+            return _bad_request(request, error.message)
+
+    return checked
+
+
+def _bad_request(request: HttpRequest, message: str) -> HttpResponse:
+    return render(request, "400.html", {"message": message}, status=400)
+
+
+@login_required
+def ask(request: HttpRequest) -> HttpResponse:
+    """The question form; a POST without script gets the whole answer with it."""
+    if request.method != "POST":
+        form = AskForm(initial={"question": request.GET.get("question", "")})
+        return _ask_page(request, form)
+    given = request.POST.copy()
+    if example := given.pop("example", None):
+        given["question"] = str(example[-1])
+    return _answer_page(request, AskForm(given))
+
+
+def _answer_page(request: HttpRequest, form: AskForm) -> HttpResponse:
+    if not form.is_valid():
+        return _ask_page(request, form, status=400)
+    wait_seconds = limits.seconds_to_wait("ask", request.user.pk)
+    if wait_seconds:
+        return _too_many(request, form, int(wait_seconds) + 1)
+    asked = Asked(
+        asker=reader_of(request),
+        question=form.cleaned_data["question"],
+        as_of=form.cleaned_data["as_of"],
+        door="page",
+    )
+    try:
+        outcome = pipeline.ask(asked).outcome
+    except AccessError:
+        raise
+    except ValidationProblem as error:
+        form.add_error("as_of", error.message)
+        return _ask_page(request, form, status=400)
+    except (DocumentsError, QAError) as error:
+        form.add_error(None, error.message)
+        return _ask_page(request, form, status=503)
+    return _ask_page(request, form, answer=shown_answer(outcome_json(outcome)))
+
+
+def _too_many(request: HttpRequest, form: AskForm, seconds: int) -> HttpResponse:
+    message = gettext("Too many questions. Ask again in %(seconds)s seconds.")
+    form.add_error(None, message % {"seconds": seconds})
+    response = _ask_page(request, form, status=429)
+    response["Retry-After"] = str(seconds)
+    return response
+
+
+def _ask_page(
+    request: HttpRequest, form: AskForm, *, status: int = 200, answer: object = None
+) -> HttpResponse:
+    context = {
+        "form": form,
+        "answer": answer,
+        "examples": texts.examples(),
+        "steps": texts.steps(),
+        "script_texts": texts.for_script(),
+        "max_length": MAX_QUESTION_LENGTH,
+    }
+    return render(request, "qa/ask.html", context, status=status)
+
+
+@login_required
+@require_safe
+@_with_day
+def policies(request: HttpRequest, as_of: date | None) -> HttpResponse:
+    """The policies of which the reader may read something."""
+    with access.reading_as(reader_of(request), as_of) as open_reading:
+        found = access.readable_policies(open_reading)
+    context = {
+        "policies": found,
+        "form": DayForm(initial={"as_of": as_of}),
+        "as_of": as_of,
+        "day": day(open_reading.as_of),
+    }
+    return render(request, "qa/policies.html", context)
+
+
+@login_required
+@require_safe
+@_with_day
+def policy(request: HttpRequest, as_of: date | None, slug: str) -> HttpResponse:
+    """The version of a policy that is in force on the day asked for."""
+    page = reading.policy_page(reader_of(request), slug, as_of)
+    if page is None:
+        raise Http404
+    form = DayForm(initial={"as_of": as_of})
+    return render(request, "qa/policy.html", {"page": page, "form": form})
+
+
+@login_required
+@require_safe
+@_with_day
+def section(request: HttpRequest, as_of: date | None, public_id: UUID) -> HttpResponse:
+    """A section, with the cited words marked."""
+    span = _span(request)
+    page = reading.section_page(reader_of(request), public_id, as_of, span)
+    if page is None:
+        raise Http404
+    return render(request, "qa/section.html", {"page": page, "has_span": span is not None})
+
+
+def _span(request: HttpRequest) -> tuple[int, int] | None:
+    """The cited stretch; anything but two sensible numbers marks nothing."""
+    ends = [request.GET.get(name, "") for name in ("start", "end")]
+    if not all(end.isascii() and end.isdigit() and len(end) <= 10 for end in ends):
+        return None
+    return int(ends[0]), int(ends[1])
+
+
+@login_required
+@require_safe
+def history(request: HttpRequest) -> HttpResponse:
+    """The reader's own questions, newest first."""
+    asked = answer_log.history(reader_of(request))
+    rows = [
+        {"question": row, "outcome": texts.outcome(row.status), "as_of": day(row.as_of)}
+        for row in asked
+    ]
+    return render(request, "qa/history.html", {"rows": rows})
+
+
+@login_required
+@require_safe
+def past_answer(request: HttpRequest, public_id: UUID) -> HttpResponse:
+    """A stored answer as it was shown, while all that it rests on may still be read."""
+    found = answer_log.stored_answer(reader_of(request), public_id)
+    if found is None:
+        raise Http404
+    return render(request, "qa/past_answer.html", {"answer": shown_answer(found)})
