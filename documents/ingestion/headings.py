@@ -134,8 +134,14 @@ class _Finder:
         if label.scheme is Scheme.DECIMAL:
             if not label.delimiter and len(label.value) == 1 and (not rest or rest[0].islower()):
                 return False
-            return not titles.is_measure(rest)
+            return not titles.is_measure(rest) or self._names_a_subject(label, rest)
         return bool(label.delimiter) or not rest[:1].islower()
+
+    def _names_a_subject(self, label: Label, rest: str) -> bool:
+        """`8 Hours and availability` after 7 is a heading, though it begins like a period."""
+        fits = self._fit(label) is Fit.NEXT or label.value == (1,)
+        is_long = len(rest.split()) > 1 or (not rest.isascii() and len(rest) > 3)
+        return fits and is_long and not label.is_glued and titles.begins_words(rest)
 
     # Lines with a label.
 
@@ -186,7 +192,8 @@ class _Finder:
         return Fit.RESTART if fit is Fit.BACK and self._is_fresh and begins else fit
 
     def _takes_decimal(self, index: int, label: Label, rest: str, form: _Form) -> bool:
-        if titles.is_measure(rest) or label.value[0] > 200:
+        is_titled = form is _Form.TITLE and self._names_a_subject(label, rest)
+        if label.value[0] > 200 or (titles.is_measure(rest) and not is_titled):
             return False
         if len(label.value) == 1:
             return self._takes_top_decimal(index, label, rest, form)

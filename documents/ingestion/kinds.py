@@ -14,7 +14,10 @@ from documents.records import ChunkKind
 
 _LABEL = r"(?:[\s\-*•]*(?:\(?[\da-zA-Z]{1,4}(?:\.\d+)*[.)]?\s+)?)"
 _QUOTED = r"(?:\"[^\"\n]{1,80}\"|“[^”\n]{1,80}”|'[^'\n]{1,80}'|‘[^’\n]{1,80}’|\*\*[^*\n]{1,80}\*\*)"
-_TERM = r"(?:(?!(?:By|It|This|That|These|Which|What|No|He|She)\b)[A-Z][\w-]*(?:\s+(?:[A-Z][\w-]*|of|and|or|the)){0,5})"
+_TERM = (
+    r"(?:(?!(?:By|It|This|That|These|Which|What|No|He|She)\b)[A-Z][\w-]*"
+    r"(?:\s+(?:[A-Z][\w-]*|of|and|or|the)){0,5})"
+)
 _DEFINES = (
     r"(?:means|refers\s+to|is\s+defined\s+as|shall\s+mean|has\s+the\s+meaning|mean)\b(?!\s+of\b)"
 )

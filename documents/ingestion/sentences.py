@@ -14,7 +14,8 @@ import re
 _ABBREVIATION_WORDS = """
     e.g i.e cf vs approx ca viz art arts para paras reg regs sec secs ch cl fig figs vol ed eds
     dr mr mrs ms mx prof rev gen gov sen rep hon st mt messrs mme mlle
-    abs nr bzw z.b d.h u.a vgl gem sog bspw ggf inkl zzgl evtl al ibid resp incl excl max min est dept
+    abs nr bzw z.b d.h u.a vgl gem sog bspw ggf inkl zzgl evtl al ibid resp incl excl max min est
+    dept
     jan feb mar apr jun jul aug sep sept oct nov dec
 """
 _ABBREVIATIONS = frozenset(_ABBREVIATION_WORDS.split())

@@ -139,6 +139,16 @@ def test_line_that_only_looks_numbered_opens_no_section(line: str) -> None:
     assert outline(text) == [("1", "Scope"), ("2", "Rules")]
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.md"])
+@pytest.mark.parametrize("title", ["Hours and availability", "個人資料保護", "Working from abroad"])
+def test_title_that_begins_with_a_unit_is_a_title_where_its_number_fits(
+    title: str, name: str
+) -> None:
+    mark = "## " if name == "a.md" else ""
+    text = f"{mark}1 Scope\n\nAll of us.\n\n{mark}2 {title}\n\nSome rules.\n"
+    assert outline(text, name) == [("1", "Scope"), ("2", title)]
+
+
 def test_cross_reference_with_particle_opens_no_section() -> None:
     text = "5.2 检查\n总则如下。\n5.2.4的检查适用于全部叉车。\n5.3 记录\n保存三年。\n"
     assert outline(text) == [("5.2", "检查"), ("5.3", "记录")]
