@@ -276,7 +276,9 @@ def _join_spaced_letters(folded: Folded) -> Folded:
 
 _LEET = {"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "@": "a", "$": "s", "!": "i"}
 # A word that mixes letters with such signs; a plain number or a section number is no word.
-_LEET_WORD = re.compile(r"(?<![\w@$!])(?=[0134579@$!]*[a-z])[a-z0134579@$!]{2,}(?![\w@$])")
+_LEET_WORD = re.compile(
+    r"(?<![\w@$!])(?=[a-z]*+[0134579@$!])(?=[0134579@$!]*+[a-z])[a-z0134579@$!]{2,}(?![\w@$])"
+)
 
 
 def _read_leetspeak(folded: Folded) -> Folded:

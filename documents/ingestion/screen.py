@@ -115,7 +115,8 @@ def _by_changes(
     where: str,
 ) -> Iterator[FindingRecord]:
     """Matches near what a form changed."""
-    index, within = WordIndex(form.text), around(changed, len(form.text))
+    within = around(changed, len(form.text))
+    index = WordIndex(form.text, within)
     for rule in known:
         for start, end in rule.spans(index, within):
             yield _finding(rule, text, form, start, end, where)

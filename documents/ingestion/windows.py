@@ -14,13 +14,14 @@ Windows = list[tuple[int, int]]
 
 
 class WordIndex:
-    """The words of a folded text with their places, for finding stretches worth searching."""
+    """The words of a folded text, or of stretches of it, with their places."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, within: Windows | None = None) -> None:
         self.text = text
         self._places: dict[str, list[int]] = defaultdict(list)
-        for match in _WORD.finditer(text):
-            self._places[match.group()].append(match.start())
+        for start, end in [(0, len(text))] if within is None else within:
+            for match in _WORD.finditer(text, start, end):
+                self._places[match.group()].append(match.start())
         self._windows: dict[str, Windows] = {}
 
     def windows(self, groups: Sequence[re.Pattern[str]]) -> Windows:
