@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
+from django.core.validators import validate_unicode_slug
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.fields import empty
 
 
 class StrictSerializer(serializers.Serializer[Any]):
@@ -33,8 +35,12 @@ class QuestionField(serializers.CharField):
     """A question as it was typed; `gates.clean_question` says what is wrong with it."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(allow_blank=True, trim_whitespace=False, **kwargs)
+        super().__init__(trim_whitespace=False, **kwargs)
         self.validators = []  # the gate removes control characters and lone surrogates
+
+    def run_validation(self, data: Any = empty) -> Any:
+        """The text; an empty one too, since the gate has the better words for it."""
+        return data if data == "" else super().run_validation(data)
 
 
 @extend_schema_field({"type": "array", "items": {"type": "string"}})
@@ -95,10 +101,9 @@ class SectionQuerySerializer(AsOfSerializer):
 
 
 class _IngestSerializer(StrictSerializer):
-    policy = serializers.SlugField(
+    policy = serializers.CharField(
         default="",
         allow_blank=True,
-        allow_unicode=True,
         max_length=120,
         help_text="Slug of a policy that you manage; empty: by the title.",
     )
@@ -117,6 +122,12 @@ class _IngestSerializer(StrictSerializer):
     wait = serializers.FloatField(
         default=0, min_value=0, max_value=60, help_text="Seconds to wait until it rests."
     )
+
+    def validate_policy(self, value: str) -> str:
+        """A slug, if anything."""
+        if value:
+            validate_unicode_slug(value)
+        return value
 
 
 class IngestTextSerializer(_IngestSerializer):

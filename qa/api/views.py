@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from django.conf import settings
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework.parsers import BaseParser, JSONParser
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -38,6 +40,7 @@ NOTHING_READABLE = (
 class ApiView(APIView):
     """What all operations share: nothing of a body that is too large is read."""
 
+    parser_classes: Sequence[type[BaseParser]] = (JSONParser,)
     max_body_bytes = 64 * 1024
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import Permission, User
-from django.http import HttpResponse
 from django.test import Client
 
 from documents.models import ManagedDepartment
@@ -47,12 +46,12 @@ class Api:
     client: Client
     headers: dict[str, str]
 
-    def post(self, path: str, body: Any) -> HttpResponse:
+    def post(self, path: str, body: Any) -> Any:
         return self.client.post(
             f"/api/v1/{path}", body, content_type="application/json", headers=self.headers
         )
 
-    def get(self, path: str, **query: str) -> HttpResponse:
+    def get(self, path: str, **query: str) -> Any:
         return self.client.get(f"/api/v1/{path}", query, headers=self.headers)
 
 

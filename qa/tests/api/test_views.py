@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import datetime
 import uuid
+from typing import Any
 
 import pytest
-from django.http import HttpResponse
 
 from documents.tests import factories
 from qa.tests.api.support import (
@@ -28,7 +28,7 @@ def emp() -> Api:
     return signed_in(factories.user("emp"))
 
 
-def errors(reply: HttpResponse) -> set[str]:
+def errors(reply: Any) -> set[str]:
     assert reply["Content-Type"] == "application/problem+json"
     return {error["field"] for error in reply.json()["errors"]}
 
