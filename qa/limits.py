@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
 
 from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
@@ -26,8 +25,7 @@ def seconds_to_wait(scope: str, who: object) -> float:
     The rates are those of the API (`DEFAULT_THROTTLE_RATES`), so that whoever asks on the
     page and by the API has one allowance and not two.
     """
-    rates: Mapping[str, str] = api_settings.DEFAULT_THROTTLE_RATES
-    limit, seconds = parsed_rate(rates[scope])
+    limit, seconds = parsed_rate(str(api_settings.DEFAULT_THROTTLE_RATES[scope]))
     window, passed = divmod(time.time(), seconds)
     count = _counted(f"throttle:{scope}:{who}:{int(window)}", seconds)
     return 0.0 if count <= limit else seconds - passed

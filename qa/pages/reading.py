@@ -25,15 +25,23 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownSection:
-    """One section; `level` is that of its HTML heading, `heading` empty for an untitled clause."""
+class Heading:
+    """A heading of the page; `url` leads to the section's own page, empty for a mere parent."""
 
-    public_id: str
+    level: int
+    text: str
+    anchor: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSection:
+    """One section below its headings: those of parents come with their first readable child."""
+
     anchor: str
     name: str
-    heading: str
-    level: int
     path: tuple[str, ...]
+    headings: tuple[Heading, ...]
     blocks: tuple[Block, ...]
     url: str
 
@@ -83,8 +91,8 @@ def policy_page(reader: Reader, slug: str, as_of: date | None) -> PolicyPage | N
     if not sections:
         return None
     shown = tuple(
-        _shown(section, level, None)
-        for section, level in zip(sections, heading_levels(sections), strict=True)
+        _shown(section, headings)
+        for section, headings in zip(sections, headings_of(sections), strict=True)
     )
     return PolicyPage(_version(sections[0], reading), shown)
 
@@ -103,12 +111,12 @@ def section_page(
             return None
         near = access.readable_sections(reading, section.policy_slug)
     at = [other.public_id for other in near].index(section.public_id)
-    shown = _shown(section, 1, span)
+    shown = _shown(section, span=span)
     return SectionPage(
         version=_version(section, reading),
         section=shown,
-        before=_shown(near[at - 1], 2, None) if at else None,
-        after=_shown(near[at + 1], 2, None) if at + 1 < len(near) else None,
+        before=_shown(near[at - 1]) if at else None,
+        after=_shown(near[at + 1]) if at + 1 < len(near) else None,
         is_marked=any(piece.quotes for block in shown.blocks for piece in block.pieces),
     )
 
@@ -130,31 +138,74 @@ def _version(section: ReadableSection, reading: Reading) -> ShownVersion:
     )
 
 
-def heading_levels(sections: Sequence[ReadableSection]) -> list[int]:
-    """An HTML heading level for each section: from 2, at most one deeper than the one before."""
-    top = min(len(section.path) for section in sections)
-    levels: list[int] = []
+def headings_of(sections: Sequence[ReadableSection]) -> list[tuple[Heading, ...]]:
+    """The headings above each section: its own and those of parents not yet shown.
+
+    A parent without text of its own is no readable section; its title stands in the paths of
+    its children. Levels begin at 2 and never skip one.
+    """
+    root = _root(sections)
+    shown: tuple[str, ...] = ()
+    all_headings = []
     for section in sections:
-        deepest = levels[-1] + 1 if levels else 2
-        levels.append(min(len(section.path) - top + 2, deepest, 6))
-    return levels
+        path = section.path[root:]
+        is_titled = bool(path) and not _is_clause(section)
+        titles = path if is_titled else path[:-1]
+        same = _shared(shown, path[:-1])
+        all_headings.append(
+            tuple(
+                Heading(
+                    level=min(depth + 2, 6),
+                    text=titles[depth],
+                    anchor=f"{_anchor(section)}-{depth}",
+                    url=_url(section) if depth == len(path) - 1 else "",
+                )
+                for depth in range(same, len(titles))
+            )
+        )
+        shown = path
+    return all_headings
 
 
-def _shown(section: ReadableSection, level: int, span: tuple[int, int] | None) -> ShownSection:
+def _root(sections: Sequence[ReadableSection]) -> int:
+    """1 when all paths begin with the document's own title, which the page shows already."""
+    firsts = {section.path[:1] for section in sections}
+    return int(len(firsts) == 1 and any(len(section.path) > 1 for section in sections))
+
+
+def _shared(path: tuple[str, ...], other: tuple[str, ...]) -> int:
+    """How many leading entries two paths share."""
+    pairs = zip(path, other, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(path), len(other)))
+
+
+def _is_clause(section: ReadableSection) -> bool:
+    """Whether the text itself begins with the section's number, so that it needs no heading."""
+    return bool(section.number) and section.chunks[0].text.startswith(section.number or "")
+
+
+def _anchor(section: ReadableSection) -> str:
+    return f"s{section.ordinal}"
+
+
+def _url(section: ReadableSection) -> str:
+    return f"/sections/{section.public_id}/?as_of={section.effective_from.isoformat()}"
+
+
+def _shown(
+    section: ReadableSection,
+    headings: tuple[Heading, ...] = (),
+    *,
+    span: tuple[int, int] | None = None,
+) -> ShownSection:
     text, parts, _ = joined(section.chunks)
-    found = SectionText(section, text, parts, located(parts, span))
-    name = section.path[-1] if section.path else section.title
-    first_words = text[: len(section.number or "")]
-    is_clause = bool(section.number) and first_words == section.number
     return ShownSection(
-        public_id=str(section.public_id),
-        anchor=f"s{section.ordinal}",
-        name=name,
-        heading="" if is_clause else name,
-        level=level,
+        anchor=_anchor(section),
+        name=section.path[-1] if section.path else section.title,
         path=section.path[:-1],
-        blocks=_blocks(found),
-        url=f"/sections/{section.public_id}/?as_of={section.effective_from.isoformat()}",
+        headings=headings,
+        blocks=_blocks(SectionText(section, text, parts, located(parts, span))),
+        url=_url(section),
     )
 
 

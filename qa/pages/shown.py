@@ -159,7 +159,7 @@ def _source(
         document=source["document"],
         policy_url=f"/policies/{source['policy']}/?as_of={source['effective_from']}",
         heading=heading(source),
-        path=" › ".join(source["section_path"][:-1]),
+        path=" › ".join(name for name in source["section_path"][:-1] if name != source["document"]),
         version=source["version"],
         days=days(source["effective_from"], source["effective_to"]),
         pieces=pieces(source["text"], quotes),

@@ -46,9 +46,9 @@ _OUTCOMES: dict[str, Promise] = {
     "aborted": _("Interrupted"),
 }
 _EXAMPLES: tuple[Promise, ...] = (
-    _("How many days of annual leave do I have?"),
-    _("How soon must I report a lost laptop?"),
-    _("What may I claim for meals on a business trip?"),
+    _("How many days of annual leave do I get a year?"),
+    _("How soon must I report a suspected breach?"),
+    _("What is the hotel limit per night?"),
 )
 # Sentences of the flow and the log that reach a reader; here only to be translated.
 NOTICES = (

@@ -176,6 +176,7 @@
       });
       field(this.root, "notices").replaceChildren(...notices);
       if (outcome.refusal) {
+        field(this.root, "looked-at-box").open = true;
         field(this.root, "refusal").replaceChildren(this.refusalElement(outcome.refusal));
       }
     }
@@ -240,7 +241,8 @@
       write(element, "heading", headingOf(source));
       write(element, "version", filled(texts.version, { number: source.version }));
       write(element, "days", daysOf(source));
-      const path = source.section_path.slice(0, -1).join(" › ");
+      const parents = source.section_path.slice(0, -1);
+      const path = parents.filter((name) => name !== source.document).join(" › ");
       show(write(element, "path", path), path !== "");
       field(element, "text").replaceChildren(...this.pieces(source.text, citations));
       show(field(element, "review"), source.has_pending_review);
@@ -466,7 +468,7 @@
       running?.abort();
       const controller = new AbortController();
       running = controller;
-      document.getElementById("ask-examples")?.remove();
+      document.querySelectorAll("#ask-examples, .ask-intro .lead").forEach((e) => e.remove());
       const view = new AnswerView(document.getElementById("result"), question);
       setBusy(true);
       try {
