@@ -265,7 +265,8 @@ def test_reader_who_leaves_stops_the_model_and_is_on_record_as_aborted(
         claude.reply_with(fake.stall(60.0, ping_every_seconds=0.05))
         use_claude(settings, claude)
         with ask_stream(base, key) as reply:
-            next(reply.iter_raw())
+            chunks = reply.iter_raw()  # kept: httpx hangs up when it is dropped
+            next(chunks)
             deadline = time.monotonic() + 10
             while not claude.requests and time.monotonic() < deadline:
                 time.sleep(0.05)
