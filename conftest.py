@@ -35,7 +35,9 @@ def django_db_modify_db_settings() -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Iterator[None]:
+def django_db_setup(
+    django_db_setup: None, django_db_blocker: pytest.FixtureRequest
+) -> Iterator[None]:
     """Hand the migrated test database to the application's role, and take it back to drop it."""
     from django.conf import settings
     from django.db import connections
@@ -70,7 +72,8 @@ def _own_files(settings, tmp_path_factory) -> None:  # type: ignore[no-untyped-d
     settings.APPROVAL = "any"
     in_memory = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
     settings.CACHES = {
-        alias: in_memory | {"LOCATION": f"{alias}-{settings.FILES_DIR}"} for alias in settings.CACHES
+        alias: in_memory | {"LOCATION": f"{alias}-{settings.FILES_DIR}"}
+        for alias in settings.CACHES
     }
     settings.STORAGES = {
         **settings.STORAGES,

@@ -8,8 +8,19 @@ import sys
 
 # Commands that touch no database or broker: they must work on a machine with nothing running.
 _OFFLINE_COMMANDS = frozenset(
-    {"chunk", "screen", "verify", "export_model", "makemigrations", "collectstatic", "compilemessages",
-     "makemessages", "spectacular", "help", "version"}
+    {
+        "chunk",
+        "screen",
+        "verify",
+        "export_model",
+        "makemigrations",
+        "collectstatic",
+        "compilemessages",
+        "makemessages",
+        "spectacular",
+        "help",
+        "version",
+    }
 )
 
 

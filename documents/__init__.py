@@ -1,0 +1,1 @@
+"""Policies: what we hold, in which version, and who may read it."""

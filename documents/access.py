@@ -114,16 +114,16 @@ def labels_of(reader: Reader) -> frozenset[str]:
         return reader.labels
     if reader.user_id is None:
         return frozenset()
-    return _labels_of_user(reader)
+    return _labels_of_user(reader, reader.user_id)
 
 
-def _labels_of_user(reader: Reader) -> frozenset[str]:
+def _labels_of_user(reader: Reader, user_id: int) -> frozenset[str]:
     from django.contrib.auth import get_user_model
 
-    if not get_user_model().objects.filter(pk=reader.user_id, is_active=True).exists():
+    if not get_user_model().objects.filter(pk=user_id, is_active=True).exists():
         return frozenset()  # a disabled account reads nothing, whatever its session says
-    own = LabelGrant.objects.filter(user_id=reader.user_id)
-    by_group = LabelGrant.objects.filter(group__user=reader.user_id)
+    own = LabelGrant.objects.filter(user_id=user_id)
+    by_group = LabelGrant.objects.filter(group__user=user_id)
     held = set((own | by_group).values_list("label__slug", flat=True).distinct())
     if settings.EVERYONE_LABEL:
         held.add(settings.EVERYONE_LABEL)
@@ -205,9 +205,12 @@ def editing() -> Iterator[None]:
     """Work as the system or as staff: every protected row, until the block ends."""
     if _is_reading():
         raise AccessError("editing may not be opened while reading as somebody")
-    with transaction.atomic(), connection.cursor() as cursor:
-        with _settings(cursor, {"legalqa.scope": "all"}):
-            yield
+    with (
+        transaction.atomic(),
+        connection.cursor() as cursor,
+        _settings(cursor, {"legalqa.scope": "all"}),
+    ):
+        yield
 
 
 @contextmanager
@@ -218,7 +221,7 @@ def _settings(cursor: CursorWrapper, values: dict[str, str]) -> Iterator[None]:
     error the savepoint's rollback has restored already, and the connection may be unusable.
     """
     selected = ", ".join(["current_setting(%s, true)"] * len(_KEYS))
-    cursor.execute(f"select {selected}", _KEYS)  # noqa: S608 - placeholders only
+    cursor.execute(f"select {selected}", _KEYS)
     row = cursor.fetchone() or ()
     before = {key: value or "" for key, value in zip(_KEYS, row, strict=True)}
     _set(cursor, dict.fromkeys(_KEYS, "") | values)
@@ -230,7 +233,7 @@ def _set(cursor: CursorWrapper, values: dict[str, str]) -> None:
     values = values | {"role": values["role"] or "none"}
     calls = ", ".join(["set_config(%s, %s, true)"] * len(values))
     flat = [item for pair in values.items() for item in pair]
-    cursor.execute(f"select {calls}", flat)  # noqa: S608 - placeholders only
+    cursor.execute(f"select {calls}", flat)
 
 
 def _current(key: str) -> str:

@@ -127,7 +127,8 @@ def slug_for(name: str) -> str:
     slug = slugify(name)[:120] or slugify(name, allow_unicode=True)[:120]
     if not slug:
         raise ValidationProblem(
-            "The policy needs a name with letters or digits: give a title or a slug.", code="invalid"
+            "The policy needs a name with letters or digits: give a title or a slug.",
+            code="invalid",
         )
     return slug
 
@@ -289,8 +290,11 @@ def retire_version(version_id: int, *, last_day: datetime.date, actor: User | No
             )
         pipeline.close_version(version, last_day=last_day)
         audit.record(
-            "version_retired", version, actor=actor,
-            before={"last_day": str(last)}, after={"last_day": str(last_day)},
+            "version_retired",
+            version,
+            actor=actor,
+            before={"last_day": str(last)},
+            after={"last_day": str(last_day)},
         )
 
 
@@ -303,8 +307,10 @@ def decide_chunk(chunk_id: int, *, release: bool, reviewer: User | None, note: s
     if not note.strip():
         raise ValidationProblem("Say in a note why you decide so.", code="note_missing")
     with access.editing():
-        chunk = Chunk.objects.select_for_update(of=("self",)).select_related("version__policy").get(
-            pk=chunk_id
+        chunk = (
+            Chunk.objects.select_for_update(of=("self",))
+            .select_related("version__policy")
+            .get(pk=chunk_id)
         )
         if chunk.state == Chunk.State.READY:
             raise ValidationProblem("This passage is not in quarantine.", code="not_held")
@@ -317,8 +323,11 @@ def decide_chunk(chunk_id: int, *, release: bool, reviewer: User | None, note: s
             pipeline.show_chunks(chunk.version, Chunk.objects.filter(pk=chunk_id))
         _decide_findings(chunk, release, reviewer, note)
         audit.record(
-            "passage_released" if release else "passage_rejected", chunk, actor=reviewer,
-            before={"state": before}, after={"state": chunk.state, "note": note},
+            "passage_released" if release else "passage_rejected",
+            chunk,
+            actor=reviewer,
+            before={"state": before},
+            after={"state": chunk.state, "note": note},
         )
         _leave_hold(chunk.version, reviewer)
 
@@ -326,7 +335,9 @@ def decide_chunk(chunk_id: int, *, release: bool, reviewer: User | None, note: s
 def _decide_findings(chunk: Chunk, release: bool, reviewer: User | None, note: str) -> None:
     decision = Finding.Decision.RELEASED if release else Finding.Decision.REJECTED
     chunk.findings.update(
-        decision=decision, reviewer=reviewer, note=note,
+        decision=decision,
+        reviewer=reviewer,
+        note=note,
         decided_at=datetime.datetime.now(datetime.UTC),
     )
 
@@ -357,8 +368,11 @@ def set_version_labels(version_id: int, slugs: Sequence[str], *, actor: User | N
         version.labels.set(labels)
         _relabel(version)
         audit.record(
-            "version_labels_changed", version, actor=actor,
-            before={"labels": before}, after={"labels": sorted(slugs)},
+            "version_labels_changed",
+            version,
+            actor=actor,
+            before={"labels": before},
+            after={"labels": sorted(slugs)},
         )
 
 
@@ -375,8 +389,11 @@ def set_section_labels(section_id: int, slugs: Sequence[str], *, actor: User | N
         section.labels.set(access.require_labels(slugs))
         _relabel(version)
         audit.record(
-            "section_labels_changed", section, actor=actor,
-            before={"labels": before}, after={"labels": sorted(slugs)},
+            "section_labels_changed",
+            section,
+            actor=actor,
+            before={"labels": before},
+            after={"labels": sorted(slugs)},
         )
 
 
@@ -400,16 +417,10 @@ def _relabel(version: PolicyVersion) -> None:
         chunks.exclude(access_class=access_class).update(access_class=access_class)
 
 
-def _combined(
-    above: frozenset[AccessLabel], own: frozenset[AccessLabel]
-) -> frozenset[AccessLabel]:
+def _combined(above: frozenset[AccessLabel], own: frozenset[AccessLabel]) -> frozenset[AccessLabel]:
     is_audience = {label for label in own if label.role == AccessLabel.Role.AUDIENCE}
-    audiences = is_audience or {
-        label for label in above if label.role == AccessLabel.Role.AUDIENCE
-    }
-    restrictions = {
-        label for label in above | own if label.role == AccessLabel.Role.RESTRICTION
-    }
+    audiences = is_audience or {label for label in above if label.role == AccessLabel.Role.AUDIENCE}
+    restrictions = {label for label in above | own if label.role == AccessLabel.Role.RESTRICTION}
     return frozenset(audiences | restrictions)
 
 
@@ -428,7 +439,9 @@ def grant_label(
         grant, is_new = LabelGrant.objects.get_or_create(label=label, user=user, group=group)
         if is_new:
             audit.record(
-                "label_granted", grant, actor=actor,
+                "label_granted",
+                grant,
+                actor=actor,
                 after={"label": slug, "to": str(user or group)},
             )
     return grant

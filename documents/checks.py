@@ -35,9 +35,7 @@ select r.rolsuper or r.rolbypassrls,
 
 
 @register(Tags.database)
-def access_is_enforced(
-    databases: Sequence[str] | None = None, **_: Any
-) -> list[CheckMessage]:
+def access_is_enforced(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
     """The application's role can bypass no policy, and every protected table has them."""
     if not databases or _is_owner():
         return []
@@ -52,7 +50,7 @@ def access_is_enforced(
 
 
 def _is_owner() -> bool:
-    return connection.settings_dict["USER"] == settings.DATABASE_OWNER_USER
+    return bool(connection.settings_dict["USER"] == settings.DATABASE_OWNER_USER)
 
 
 def _messages(

@@ -65,8 +65,7 @@ def transition(
     state = VersionState(version.state)
     if to not in ALLOWED[state]:
         raise TransitionError(
-            f"A version that is {state.label.lower()} "
-            f"cannot become {to.label.lower()}."
+            f"A version that is {state.label.lower()} cannot become {to.label.lower()}."
         )
     version.state = to
     version.save(update_fields=["state", "updated_at"])

@@ -43,6 +43,7 @@ from documents.records import (
 )
 
 PIPELINE_VERSION = "1"
+_UNREAD = (VersionState.RECEIVED, VersionState.PARSING, VersionState.SCREENING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,11 @@ def _claim(version_id: int) -> _Job | None:
     with access.editing():
         version = lifecycle.lock(version_id)
         detail = VersionDetail.objects.get(version=version)
-        if version.state not in (VersionState.RECEIVED, VersionState.PARSING, VersionState.SCREENING):
+        if version.state not in (
+            VersionState.RECEIVED,
+            VersionState.PARSING,
+            VersionState.SCREENING,
+        ):
             return None
         if version.state != VersionState.RECEIVED and not is_stale(version):
             return None
@@ -292,14 +297,21 @@ def batches_to_embed(version_id: int) -> list[list[int]]:
         if spec is None:
             return []  # no model reads this language: the lexical leg alone finds it
         ids = list(
-            version.chunks.filter(_lacks_vector(spec.id)).order_by("ordinal").values_list("pk", flat=True)
+            version.chunks.filter(_lacks_vector(spec))
+            .order_by("ordinal")
+            .values_list("pk", flat=True)
         )
     size = settings.EMBED_BATCH_CHUNKS
     return [ids[i : i + size] for i in range(0, len(ids), size)]
 
 
-def _lacks_vector(model_id: str) -> Q:
-    return Q(embedding__isnull=True) | ~Q(embedding_model=model_id)
+def _lacks_vector(spec: embedding.ModelSpec) -> Q:
+    return Q(embedding__isnull=True) | ~Q(embedding_model=_model_name(spec))
+
+
+def _model_name(spec: embedding.ModelSpec) -> str:
+    """What is recorded on every vector: the model and its revision."""
+    return f"{spec.id}@{spec.revision}"
 
 
 def embed_chunks(version_id: int, chunk_ids: Sequence[int]) -> bool:
@@ -324,7 +336,7 @@ def embed_chunks(version_id: int, chunk_ids: Sequence[int]) -> bool:
         lifecycle.lock(version_id)
         for chunk, vector in zip(chunks, vectors, strict=True):
             chunk.embedding = HalfVector(vector)
-            chunk.embedding_model = f"{spec.id}@{spec.revision}"
+            chunk.embedding_model = _model_name(spec)
         Chunk.objects.bulk_update(chunks, ["embedding", "embedding_model"], batch_size=200)
         done = Chunk.objects.filter(version_id=version_id, embedding__isnull=False).count()
         VersionDetail.objects.filter(pk=version_id).update(embedded_count=done)
@@ -345,14 +357,20 @@ def searched_text(chunk: Chunk, policy: Policy) -> str:
 
 
 def terms_of(chunk: Chunk, version: PolicyVersion) -> ChunkTerms:
-    """The unsaved term row of a chunk that has its dates."""
+    """The unsaved term row of a chunk that has its dates.
+
+    Raises:
+        ValueError: it has none.
+    """
+    if chunk.effective_from is None:
+        raise ValueError("a chunk without dates has no term row")
     weights = analysis.index_weights(searched_text(chunk, version.policy), version.language)
     return ChunkTerms(
         chunk=chunk,
         access_class=chunk.access_class_id,
         effective_from=chunk.effective_from,
         effective_to=chunk.effective_to,
-        is_counted=chunk.effective_from is not None and chunk.effective_from <= access.today(),
+        is_counted=chunk.effective_from <= access.today(),
         terms=sorted(weights),
         # a SparseVector counts from 0, its column from 1
         weights=SparseVector({term - 1: weight for term, weight in weights.items()}, TERM_SPACE),
@@ -456,8 +474,8 @@ def check_dates(
             f"The last day ({last}) lies before the first ({first}).", code="bad_dates"
         )
     others = PolicyVersion.objects.filter(policy=policy, state=VersionState.PUBLISHED)
-    clash = others.exclude(pk=besides).filter(effective__startswith=first).first()
-    if clash is not None:
+    clash = others.filter(effective__startswith=first).first()
+    if clash is not None and clash.pk != besides:
         raise ValidationProblem(
             f"Version {clash.number} already starts on {first}. "
             "Choose another first day, or withdraw that version.",

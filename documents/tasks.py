@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import logging
+from typing import Any
 
 from celery import Task, shared_task
 from celery.exceptions import SoftTimeLimitExceeded
@@ -18,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 @shared_task(bind=True, max_retries=5)
-def ingest_version(self: Task, version_id: int) -> None:
+def ingest_version(self: Task[Any, Any], version_id: int) -> None:
     """Parse, chunk and screen a version; retry only what can heal by itself."""
     try:
         pipeline.ingest_version(version_id)
@@ -34,7 +35,7 @@ def ingest_version(self: Task, version_id: int) -> None:
 
 
 @shared_task(bind=True, max_retries=5)
-def index_version(self: Task, version_id: int) -> None:
+def index_version(self: Task[Any, Any], version_id: int) -> None:
     """Fan a version's chunks out in batches; publish at once when none lacks a vector."""
     try:
         batches = pipeline.batches_to_embed(version_id)
@@ -47,7 +48,7 @@ def index_version(self: Task, version_id: int) -> None:
 
 
 @shared_task(bind=True, max_retries=5)
-def embed_batch(self: Task, version_id: int, chunk_ids: list[int]) -> None:
+def embed_batch(self: Task[Any, Any], version_id: int, chunk_ids: list[int]) -> None:
     """Embed one batch; whoever embeds the last one publishes the version."""
     try:
         if pipeline.embed_chunks(version_id, chunk_ids):

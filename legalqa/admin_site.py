@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 
 from documents import access
 
@@ -18,12 +17,12 @@ class LegalqaAdminSite(admin.AdminSite):
     site_header = site_title = "legalqa"
     index_title = "Policies and people"
 
-    def admin_view(self, view: Any, cacheable: bool = False) -> Callable[..., HttpResponse]:
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         """Run a view, rendering included, inside `editing`."""
         inner = super().admin_view(view, cacheable)
 
         @wraps(view)
-        def in_editing(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        def in_editing(request: HttpRequest, *args: object, **kwargs: object) -> Any:
             with access.editing():
                 response = inner(request, *args, **kwargs)
                 if hasattr(response, "render"):

@@ -105,12 +105,13 @@ _ADDRESSES = services.addresses()
 _AS_OWNER = sys.argv[1:2] in (["migrate"], ["sqlmigrate"]) or env.boolean(
     "LEGALQA_AS_OWNER", default=False
 )
+_OPTIONS: dict[str, object] = {"connect_timeout": 5}
 DATABASES = {
     "default": {
         **env.database(_ADDRESSES.database_owner_url if _AS_OWNER else _ADDRESSES.database_url),
         "ENGINE": "django.db.backends.postgresql",
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"connect_timeout": 5},
+        "OPTIONS": _OPTIONS,
     }
 }
 DATABASE_OWNER_USER = env.database(_ADDRESSES.database_owner_url)["USER"]
@@ -119,7 +120,7 @@ READER_ROLE = "legalqa_reader"
 # A pool belongs to the web process alone: one opened before a worker forks would be shared.
 WEB_POOL_SIZE = env.number("LEGALQA_WEB_POOL_SIZE", default=8)
 if env.text("LEGALQA_PROCESS", default="") == "web":
-    DATABASES["default"]["OPTIONS"]["pool"] = {
+    _OPTIONS["pool"] = {
         "min_size": 1,
         "max_size": WEB_POOL_SIZE,
         "timeout": 10,

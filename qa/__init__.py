@@ -1,0 +1,1 @@
+"""Questions: retrieve, answer, verify, log."""

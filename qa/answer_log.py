@@ -99,8 +99,12 @@ def _passage_row(outcome: Outcome, index: int) -> dict[str, Any]:
 
 def _verdict_rows(claim: VerifiedClaim | RejectedClaim) -> list[dict[str, Any]]:
     return [
-        {"check": v.check, "passed": v.passed, "code": v.code.value if v.code else None,
-         "score": v.score}
+        {
+            "check": v.check,
+            "passed": v.passed,
+            "code": v.code.value if v.code else None,
+            "score": v.score,
+        }
         for v in claim.verdicts
     ]
 
@@ -171,9 +175,7 @@ def history(asker: Reader, *, limit: int = 50) -> list[PastQuestion]:
     with access.reading_as(asker):
         rows = QuestionRecord.objects.select_related("outcome", "words").order_by("-pk")[:limit]
         return [
-            PastQuestion(
-                str(r.public_id), r.words.question, _status(r), r.asked_at, r.as_of
-            )
+            PastQuestion(str(r.public_id), r.words.question, _status(r), r.asked_at, r.as_of)
             for r in rows
             if hasattr(r, "words")
         ]

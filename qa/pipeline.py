@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from asgiref.sync import async_to_sync, sync_to_async
 from django.conf import settings
@@ -22,7 +22,7 @@ from django.db import connection
 
 from documents import access, embedding
 from documents.access import Reader
-from qa import answer_log, claude
+from qa import answer_log
 from qa.answering import extractive, gates, prompt
 from qa.answering.refusals import refusal
 from qa.answering.verify import Checked
@@ -49,7 +49,10 @@ from qa.records import (
     VerifiedClaim,
 )
 from qa.retrieval import search
-from qa.retrieval.search import Scope
+from qa.retrieval.search import EVERYWHERE, Scope
+
+if TYPE_CHECKING:
+    from qa.claude import ClaudeSettings
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -70,7 +73,7 @@ class Asked:
     question: str
     as_of: date | None = None  # None: today
     n_results: int = 5  # 1 to 20
-    scope: Scope = Scope()
+    scope: Scope = EVERYWHERE
     answerer: str | None = None  # "claude", "extractive"; None: as configured
     door: str = "api"
 
@@ -162,7 +165,7 @@ def search_passages(asked: Asked) -> SearchResult:
     return search.marked_for_review(result, reading)
 
 
-async def _steps(run: _Run, clock: _Clock) -> AsyncIterator[Event]:
+async def _steps(run: _Run, clock: _Clock) -> AsyncGenerator[Event, None]:
     yield _done(run, "rewrite", "skipped", 0.0, reason="not a follow-up question")
     found = len(run.result.passages)
     yield _done(run, "retrieve", "ok", clock.lap(), passages=found, language=run.result.language)
@@ -181,7 +184,8 @@ async def _steps(run: _Run, clock: _Clock) -> AsyncIterator[Event]:
             else:
                 declined = event
     ms = clock.lap()
-    yield _done(run, "generate", "failed" if _is_model_error(declined) else "ok", ms, model=run.model)
+    status = "failed" if _is_model_error(declined) else "ok"
+    yield _done(run, "generate", status, ms, model=run.model)
     kept, failed = len(run.shown), sum(isinstance(j, RejectedClaim) for j in run.judged)
     yield _done(run, "verify", "refused" if declined else "ok", 0.0, passed=kept, failed=failed)
     yield await _finish(run, declined)
@@ -268,9 +272,7 @@ async def _generate(run: _Run) -> AsyncGenerator[ClaimVerified | Refusal, None]:
         yield declined
 
 
-def _after_draft(
-    run: _Run, end: DraftEnd | None, failed: RejectedClaim | None
-) -> Refusal | None:
+def _after_draft(run: _Run, end: DraftEnd | None, failed: RejectedClaim | None) -> Refusal | None:
     """The refusal that a finished draft ends in, or None when its claims stand."""
     if failed is not None and (settings.ON_FAILED_CLAIM == "retract" or not run.shown):
         return _refuse(run, failed.code)
@@ -332,6 +334,8 @@ async def _draft(
     message = prompt.build_user_message(
         run.asked.question, passages, language=run.result.language, as_of=run.as_of
     )
+    from qa import claude  # the SDK takes seconds to import, and many sites have no key
+
     drafts = claude.draft(
         claude_settings(),
         system=prompt.system_prompt(),
@@ -343,8 +347,10 @@ async def _draft(
             yield draft
 
 
-def claude_settings() -> claude.ClaudeSettings:
+def claude_settings() -> ClaudeSettings:
     """How to reach the model, from the settings."""
+    from qa import claude
+
     return claude.ClaudeSettings(
         api_key=settings.ANTHROPIC_API_KEY,
         base_url=settings.ANTHROPIC_BASE_URL,

@@ -1,0 +1,1 @@
+"""Pure steps from a file to sections, chunks and findings."""

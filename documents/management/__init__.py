@@ -1,0 +1,1 @@
+"""Commands of documents, and what commands of all apps share."""

@@ -15,330 +15,731 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='AccessClass',
+            name="AccessClass",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), size=None, unique=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "key",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.IntegerField(), size=None, unique=True
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Chunk',
+            name="Chunk",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('ordinal', models.PositiveIntegerField()),
-                ('text', models.TextField()),
-                ('start', models.PositiveIntegerField()),
-                ('end', models.PositiveIntegerField()),
-                ('overlap', models.PositiveIntegerField(default=0)),
-                ('pages', django.contrib.postgres.fields.ArrayField(base_field=models.PositiveIntegerField(), default=list, size=None)),
-                ('kind', models.CharField(max_length=12)),
-                ('state', models.CharField(choices=[('ready', 'Ready'), ('quarantined', 'Quarantined'), ('released', 'Released'), ('rejected', 'Rejected')], default='ready', max_length=11)),
-                ('effective_from', models.DateField(null=True)),
-                ('effective_to', models.DateField(default=datetime.date(9999, 12, 31))),
-                ('live', models.BooleanField(default=False)),
-                ('token_count', models.PositiveIntegerField()),
-                ('embedding', pgvector.django.halfvec.HalfVectorField(dimensions=384, null=True)),
-                ('embedding_model', models.CharField(blank=True, max_length=200)),
-                ('access_class', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='documents.accessclass')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("public_id", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("ordinal", models.PositiveIntegerField()),
+                ("text", models.TextField()),
+                ("start", models.PositiveIntegerField()),
+                ("end", models.PositiveIntegerField()),
+                ("overlap", models.PositiveIntegerField(default=0)),
+                (
+                    "pages",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.PositiveIntegerField(), default=list, size=None
+                    ),
+                ),
+                ("kind", models.CharField(max_length=12)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("ready", "Ready"),
+                            ("quarantined", "Quarantined"),
+                            ("released", "Released"),
+                            ("rejected", "Rejected"),
+                        ],
+                        default="ready",
+                        max_length=11,
+                    ),
+                ),
+                ("effective_from", models.DateField(null=True)),
+                ("effective_to", models.DateField(default=datetime.date(9999, 12, 31))),
+                ("live", models.BooleanField(default=False)),
+                ("token_count", models.PositiveIntegerField()),
+                ("embedding", pgvector.django.halfvec.HalfVectorField(dimensions=384, null=True)),
+                ("embedding_model", models.CharField(blank=True, max_length=200)),
+                (
+                    "access_class",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="documents.accessclass",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['version', 'ordinal'],
+                "ordering": ["version", "ordinal"],
             },
         ),
         migrations.CreateModel(
-            name='Section',
+            name="Section",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('ordinal', models.PositiveIntegerField()),
-                ('level', models.PositiveSmallIntegerField()),
-                ('number', models.CharField(blank=True, max_length=60, null=True)),
-                ('title', models.TextField(blank=True, null=True)),
-                ('display_title', models.TextField()),
-                ('path', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), size=None)),
-                ('start', models.PositiveIntegerField()),
-                ('body_start', models.PositiveIntegerField()),
-                ('end', models.PositiveIntegerField()),
-                ('pages', django.contrib.postgres.fields.ArrayField(base_field=models.PositiveIntegerField(), default=list, size=None)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("public_id", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("ordinal", models.PositiveIntegerField()),
+                ("level", models.PositiveSmallIntegerField()),
+                ("number", models.CharField(blank=True, max_length=60, null=True)),
+                ("title", models.TextField(blank=True, null=True)),
+                ("display_title", models.TextField()),
+                (
+                    "path",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.TextField(), size=None
+                    ),
+                ),
+                ("start", models.PositiveIntegerField()),
+                ("body_start", models.PositiveIntegerField()),
+                ("end", models.PositiveIntegerField()),
+                (
+                    "pages",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.PositiveIntegerField(), default=list, size=None
+                    ),
+                ),
             ],
             options={
-                'ordering': ['version', 'ordinal'],
+                "ordering": ["version", "ordinal"],
             },
         ),
         migrations.CreateModel(
-            name='TermDelta',
+            name="TermDelta",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('term', models.IntegerField(db_index=True)),
-                ('access_class', models.IntegerField()),
-                ('df', models.BigIntegerField()),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("term", models.IntegerField(db_index=True)),
+                ("access_class", models.IntegerField()),
+                ("df", models.BigIntegerField()),
             ],
         ),
         migrations.CreateModel(
-            name='TermStat',
+            name="TermStat",
             fields=[
-                ('pk', models.CompositePrimaryKey('term', 'access_class', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('term', models.IntegerField()),
-                ('access_class', models.IntegerField()),
-                ('df', models.BigIntegerField()),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "term",
+                        "access_class",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("term", models.IntegerField()),
+                ("access_class", models.IntegerField()),
+                ("df", models.BigIntegerField()),
             ],
         ),
         migrations.CreateModel(
-            name='AccessLabel',
+            name="AccessLabel",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(unique=True)),
-                ('name', models.CharField(max_length=100)),
-                ('description', models.TextField(blank=True)),
-                ('role', models.CharField(choices=[('audience', 'Audience'), ('restriction', 'Restriction')], default='audience', max_length=11)),
-                ('hosted_model_allowed', models.BooleanField(default=True, help_text='If not, text under this label is never sent to a hosted model.')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(unique=True)),
+                ("name", models.CharField(max_length=100)),
+                ("description", models.TextField(blank=True)),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("audience", "Audience"), ("restriction", "Restriction")],
+                        default="audience",
+                        max_length=11,
+                    ),
+                ),
+                (
+                    "hosted_model_allowed",
+                    models.BooleanField(
+                        default=True,
+                        help_text="If not, text under this label is never sent to a hosted model.",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['slug'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('role__in', ['audience', 'restriction'])), name='label_role_known')],
+                "ordering": ["slug"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("role__in", ["audience", "restriction"])),
+                        name="label_role_known",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='AllowedDomain',
+            name="AllowedDomain",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('host', models.CharField(max_length=253, unique=True)),
-                ('reason', models.CharField(max_length=300)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('added_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("host", models.CharField(max_length=253, unique=True)),
+                ("reason", models.CharField(max_length=300)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "added_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='AuditEvent',
+            name="AuditEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('actor_id', models.BigIntegerField(null=True)),
-                ('actor_name', models.CharField(max_length=150)),
-                ('action', models.CharField(max_length=60)),
-                ('object_type', models.CharField(max_length=60)),
-                ('object_id', models.CharField(max_length=60)),
-                ('before', models.JSONField(null=True)),
-                ('after', models.JSONField(null=True)),
-                ('address', models.CharField(blank=True, max_length=45)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("actor_id", models.BigIntegerField(null=True)),
+                ("actor_name", models.CharField(max_length=150)),
+                ("action", models.CharField(max_length=60)),
+                ("object_type", models.CharField(max_length=60)),
+                ("object_id", models.CharField(max_length=60)),
+                ("before", models.JSONField(null=True)),
+                ("after", models.JSONField(null=True)),
+                ("address", models.CharField(blank=True, max_length=45)),
             ],
             options={
-                'ordering': ['-pk'],
-                'indexes': [models.Index(fields=['object_type', 'object_id'], name='audit_by_object')],
+                "ordering": ["-pk"],
+                "indexes": [
+                    models.Index(fields=["object_type", "object_id"], name="audit_by_object")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Policy',
+            name="Policy",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('slug', models.SlugField(max_length=120, unique=True)),
-                ('title', models.CharField(max_length=300)),
-                ('contact', models.CharField(blank=True, help_text='Whom a reader asks about this policy.', max_length=200)),
-                ('department', models.CharField(blank=True, max_length=100)),
-                ('category', models.CharField(blank=True, max_length=100)),
-                ('language', models.CharField(blank=True, help_text='Empty: detected.', max_length=10)),
-                ('review_by', models.DateField(blank=True, null=True)),
-                ('jurisdiction', models.CharField(blank=True, max_length=100)),
-                ('source_url', models.URLField(blank=True)),
-                ('source_licence', models.CharField(blank=True, max_length=100)),
-                ('retrieved_on', models.DateField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('default_labels', models.ManyToManyField(blank=True, to='documents.accesslabel')),
-                ('owner', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("public_id", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("slug", models.SlugField(max_length=120, unique=True)),
+                ("title", models.CharField(max_length=300)),
+                (
+                    "contact",
+                    models.CharField(
+                        blank=True,
+                        help_text="Whom a reader asks about this policy.",
+                        max_length=200,
+                    ),
+                ),
+                ("department", models.CharField(blank=True, max_length=100)),
+                ("category", models.CharField(blank=True, max_length=100)),
+                (
+                    "language",
+                    models.CharField(blank=True, help_text="Empty: detected.", max_length=10),
+                ),
+                ("review_by", models.DateField(blank=True, null=True)),
+                ("jurisdiction", models.CharField(blank=True, max_length=100)),
+                ("source_url", models.URLField(blank=True)),
+                ("source_licence", models.CharField(blank=True, max_length=100)),
+                ("retrieved_on", models.DateField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("default_labels", models.ManyToManyField(blank=True, to="documents.accesslabel")),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'policies',
-                'ordering': ['title'],
+                "verbose_name_plural": "policies",
+                "ordering": ["title"],
             },
         ),
         migrations.CreateModel(
-            name='PolicyVersion',
+            name="PolicyVersion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('number', models.PositiveIntegerField()),
-                ('effective', django.contrib.postgres.fields.ranges.DateRangeField(blank=True, null=True)),
-                ('state', models.CharField(choices=[('received', 'Received'), ('parsing', 'Parsing'), ('screening', 'Screening'), ('held', 'Held'), ('awaiting_approval', 'Awaiting Approval'), ('indexing', 'Indexing'), ('published', 'Published'), ('withdrawn', 'Withdrawn'), ('failed', 'Failed'), ('rejected', 'Rejected')], default='received', max_length=20)),
-                ('media_type', models.CharField(blank=True, max_length=100)),
-                ('language', models.CharField(blank=True, max_length=10)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('labels', models.ManyToManyField(blank=True, to='documents.accesslabel')),
-                ('policy', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='versions', to='documents.policy')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("public_id", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("number", models.PositiveIntegerField()),
+                (
+                    "effective",
+                    django.contrib.postgres.fields.ranges.DateRangeField(blank=True, null=True),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("received", "Received"),
+                            ("parsing", "Parsing"),
+                            ("screening", "Screening"),
+                            ("held", "Held"),
+                            ("awaiting_approval", "Awaiting Approval"),
+                            ("indexing", "Indexing"),
+                            ("published", "Published"),
+                            ("withdrawn", "Withdrawn"),
+                            ("failed", "Failed"),
+                            ("rejected", "Rejected"),
+                        ],
+                        default="received",
+                        max_length=20,
+                    ),
+                ),
+                ("media_type", models.CharField(blank=True, max_length=100)),
+                ("language", models.CharField(blank=True, max_length=10)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                ("labels", models.ManyToManyField(blank=True, to="documents.accesslabel")),
+                (
+                    "policy",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="versions",
+                        to="documents.policy",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['policy', '-number'],
-                'permissions': [('approve_version', 'May approve versions'), ('review_findings', 'May release or reject quarantined passages'), ('read_scheduled', 'May read versions before their first day')],
+                "ordering": ["policy", "-number"],
+                "permissions": [
+                    ("approve_version", "May approve versions"),
+                    ("review_findings", "May release or reject quarantined passages"),
+                    ("read_scheduled", "May read versions before their first day"),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Finding',
+            name="Finding",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('rule', models.CharField(max_length=100)),
-                ('severity', models.CharField(max_length=10)),
-                ('where', models.CharField(max_length=20)),
-                ('start', models.PositiveIntegerField()),
-                ('end', models.PositiveIntegerField()),
-                ('text', models.TextField()),
-                ('folded', models.TextField()),
-                ('decision', models.CharField(choices=[('pending', 'Pending'), ('released', 'Released'), ('rejected', 'Rejected')], default='pending', max_length=10)),
-                ('note', models.TextField(blank=True)),
-                ('decided_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('chunk', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='findings', to='documents.chunk')),
-                ('reviewer', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='findings', to='documents.policyversion')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("rule", models.CharField(max_length=100)),
+                ("severity", models.CharField(max_length=10)),
+                ("where", models.CharField(max_length=20)),
+                ("start", models.PositiveIntegerField()),
+                ("end", models.PositiveIntegerField()),
+                ("text", models.TextField()),
+                ("folded", models.TextField()),
+                (
+                    "decision",
+                    models.CharField(
+                        choices=[
+                            ("pending", "Pending"),
+                            ("released", "Released"),
+                            ("rejected", "Rejected"),
+                        ],
+                        default="pending",
+                        max_length=10,
+                    ),
+                ),
+                ("note", models.TextField(blank=True)),
+                ("decided_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "chunk",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="findings",
+                        to="documents.chunk",
+                    ),
+                ),
+                (
+                    "reviewer",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="findings",
+                        to="documents.policyversion",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['version', 'start'],
+                "ordering": ["version", "start"],
             },
         ),
         migrations.AddField(
-            model_name='chunk',
-            name='version',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='chunks', to='documents.policyversion'),
+            model_name="chunk",
+            name="version",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="chunks",
+                to="documents.policyversion",
+            ),
         ),
         migrations.CreateModel(
-            name='SectionText',
+            name="SectionText",
             fields=[
-                ('section', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, serialize=False, to='documents.section')),
-                ('text', models.TextField()),
+                (
+                    "section",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        serialize=False,
+                        to="documents.section",
+                    ),
+                ),
+                ("text", models.TextField()),
             ],
         ),
         migrations.AddField(
-            model_name='section',
-            name='labels',
-            field=models.ManyToManyField(blank=True, to='documents.accesslabel'),
+            model_name="section",
+            name="labels",
+            field=models.ManyToManyField(blank=True, to="documents.accesslabel"),
         ),
         migrations.AddField(
-            model_name='section',
-            name='parent',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, to='documents.section'),
+            model_name="section",
+            name="parent",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                to="documents.section",
+            ),
         ),
         migrations.AddField(
-            model_name='section',
-            name='version',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sections', to='documents.policyversion'),
+            model_name="section",
+            name="version",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="sections",
+                to="documents.policyversion",
+            ),
         ),
         migrations.AddField(
-            model_name='chunk',
-            name='section',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='chunks', to='documents.section'),
+            model_name="chunk",
+            name="section",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="chunks",
+                to="documents.section",
+            ),
         ),
         migrations.CreateModel(
-            name='ChunkTerms',
+            name="ChunkTerms",
             fields=[
-                ('chunk', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, serialize=False, to='documents.chunk')),
-                ('access_class', models.IntegerField()),
-                ('effective_from', models.DateField()),
-                ('effective_to', models.DateField()),
-                ('is_counted', models.BooleanField(default=False)),
-                ('terms', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), size=None)),
-                ('weights', pgvector.django.sparsevec.SparseVectorField(dimensions=1000000000)),
+                (
+                    "chunk",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        serialize=False,
+                        to="documents.chunk",
+                    ),
+                ),
+                ("access_class", models.IntegerField()),
+                ("effective_from", models.DateField()),
+                ("effective_to", models.DateField()),
+                ("is_counted", models.BooleanField(default=False)),
+                (
+                    "terms",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.IntegerField(), size=None
+                    ),
+                ),
+                ("weights", pgvector.django.sparsevec.SparseVectorField(dimensions=1000000000)),
             ],
             options={
-                'indexes': [django.contrib.postgres.indexes.GinIndex(fields=['terms'], name='chunk_terms_gin'), models.Index(fields=['access_class', 'effective_to', 'effective_from'], name='chunk_terms_read')],
+                "indexes": [
+                    django.contrib.postgres.indexes.GinIndex(
+                        fields=["terms"], name="chunk_terms_gin"
+                    ),
+                    models.Index(
+                        fields=["access_class", "effective_to", "effective_from"],
+                        name="chunk_terms_read",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='LabelGrant',
+            name="LabelGrant",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('group', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, to='auth.group')),
-                ('label', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='grants', to='documents.accesslabel')),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "group",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        to="auth.group",
+                    ),
+                ),
+                (
+                    "label",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="grants",
+                        to="documents.accesslabel",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('group__isnull', True), ('user__isnull', True), _connector='XOR'), name='grant_to_one_holder'), models.UniqueConstraint(fields=('label', 'group', 'user'), name='grant_once', nulls_distinct=False)],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("group__isnull", True), ("user__isnull", True), _connector="XOR"
+                        ),
+                        name="grant_to_one_holder",
+                    ),
+                    models.UniqueConstraint(
+                        fields=("label", "group", "user"), name="grant_once", nulls_distinct=False
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='ManagedDepartment',
+            name="ManagedDepartment",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('department', models.CharField(max_length=100)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("department", models.CharField(max_length=100)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('user', 'department'), name='managed_department_once')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("user", "department"), name="managed_department_once"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='VersionDetail',
+            name="VersionDetail",
             fields=[
-                ('version', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='detail', serialize=False, to='documents.policyversion')),
-                ('file_sha256', models.CharField(max_length=64)),
-                ('file_name', models.CharField(max_length=255)),
-                ('file_size_bytes', models.BigIntegerField()),
-                ('canonical_text', models.TextField(blank=True)),
-                ('hidden_text', models.JSONField(blank=True, default=list)),
-                ('warnings', models.JSONField(blank=True, default=list)),
-                ('failure', models.CharField(blank=True, max_length=500)),
-                ('is_retryable', models.BooleanField(default=False)),
-                ('attempts', models.PositiveIntegerField(default=0)),
-                ('queued_at', models.DateTimeField(auto_now_add=True)),
-                ('section_count', models.PositiveIntegerField(default=0)),
-                ('chunk_count', models.PositiveIntegerField(default=0)),
-                ('embedded_count', models.PositiveIntegerField(default=0)),
-                ('pipeline_version', models.CharField(blank=True, max_length=20)),
-                ('publish_when_ready', models.BooleanField(default=False)),
-                ('approved_at', models.DateTimeField(blank=True, null=True)),
-                ('approved_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "version",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="detail",
+                        serialize=False,
+                        to="documents.policyversion",
+                    ),
+                ),
+                ("file_sha256", models.CharField(max_length=64)),
+                ("file_name", models.CharField(max_length=255)),
+                ("file_size_bytes", models.BigIntegerField()),
+                ("canonical_text", models.TextField(blank=True)),
+                ("hidden_text", models.JSONField(blank=True, default=list)),
+                ("warnings", models.JSONField(blank=True, default=list)),
+                ("failure", models.CharField(blank=True, max_length=500)),
+                ("is_retryable", models.BooleanField(default=False)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("queued_at", models.DateTimeField(auto_now_add=True)),
+                ("section_count", models.PositiveIntegerField(default=0)),
+                ("chunk_count", models.PositiveIntegerField(default=0)),
+                ("embedded_count", models.PositiveIntegerField(default=0)),
+                ("pipeline_version", models.CharField(blank=True, max_length=20)),
+                ("publish_when_ready", models.BooleanField(default=False)),
+                ("approved_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "approved_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='policyversion',
-            constraint=models.UniqueConstraint(fields=('policy', 'number'), name='version_number_once'),
+            model_name="policyversion",
+            constraint=models.UniqueConstraint(
+                fields=("policy", "number"), name="version_number_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='policyversion',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['received', 'parsing', 'screening', 'held', 'awaiting_approval', 'indexing', 'published', 'withdrawn', 'failed', 'rejected'])), name='version_state_known'),
+            model_name="policyversion",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "state__in",
+                        [
+                            "received",
+                            "parsing",
+                            "screening",
+                            "held",
+                            "awaiting_approval",
+                            "indexing",
+                            "published",
+                            "withdrawn",
+                            "failed",
+                            "rejected",
+                        ],
+                    )
+                ),
+                name="version_state_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='policyversion',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'published'), _negated=True), models.Q(('effective__isempty', False), ('effective__isnull', False)), _connector='OR'), name='published_has_dates'),
+            model_name="policyversion",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "published"), _negated=True),
+                    models.Q(("effective__isempty", False), ("effective__isnull", False)),
+                    _connector="OR",
+                ),
+                name="published_has_dates",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='policyversion',
-            constraint=django.contrib.postgres.constraints.ExclusionConstraint(condition=models.Q(('state', 'published')), expressions=[(models.Func(models.F('policy_id'), models.F('policy_id'), models.Value('[]'), function='int8range'), '='), ('effective', '&&')], name='one_published_version_a_day'),
+            model_name="policyversion",
+            constraint=django.contrib.postgres.constraints.ExclusionConstraint(
+                condition=models.Q(("state", "published")),
+                expressions=[
+                    (
+                        models.Func(
+                            models.F("policy_id"),
+                            models.F("policy_id"),
+                            models.Value("[]"),
+                            function="int8range",
+                        ),
+                        "=",
+                    ),
+                    ("effective", "&&"),
+                ],
+                name="one_published_version_a_day",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='section',
-            constraint=models.UniqueConstraint(fields=('version', 'ordinal'), name='section_ordinal_once'),
+            model_name="section",
+            constraint=models.UniqueConstraint(
+                fields=("version", "ordinal"), name="section_ordinal_once"
+            ),
         ),
         migrations.AddIndex(
-            model_name='chunk',
-            index=pgvector.django.indexes.HnswIndex(condition=models.Q(('live', True)), ef_construction=64, fields=['embedding'], m=16, name='chunk_live_hnsw', opclasses=['halfvec_ip_ops']),
+            model_name="chunk",
+            index=pgvector.django.indexes.HnswIndex(
+                condition=models.Q(("live", True)),
+                ef_construction=64,
+                fields=["embedding"],
+                m=16,
+                name="chunk_live_hnsw",
+                opclasses=["halfvec_ip_ops"],
+            ),
         ),
         migrations.AddIndex(
-            model_name='chunk',
-            index=models.Index(fields=['access_class', 'effective_to', 'effective_from'], name='chunk_read'),
+            model_name="chunk",
+            index=models.Index(
+                fields=["access_class", "effective_to", "effective_from"], name="chunk_read"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='chunk',
-            constraint=models.UniqueConstraint(fields=('version', 'ordinal'), name='chunk_ordinal_once'),
+            model_name="chunk",
+            constraint=models.UniqueConstraint(
+                fields=("version", "ordinal"), name="chunk_ordinal_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='chunk',
-            constraint=models.CheckConstraint(condition=models.Q(('effective_from__isnull', True), ('state__in', ['ready', 'released']), _connector='OR'), name='held_chunk_has_no_dates'),
+            model_name="chunk",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("effective_from__isnull", True),
+                    ("state__in", ["ready", "released"]),
+                    _connector="OR",
+                ),
+                name="held_chunk_has_no_dates",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='chunk',
-            constraint=models.CheckConstraint(condition=models.Q(('end__gt', models.F('start'))), name='chunk_not_empty'),
+            model_name="chunk",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("end__gt", models.F("start"))), name="chunk_not_empty"
+            ),
         ),
     ]

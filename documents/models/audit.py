@@ -23,4 +23,6 @@ class AuditEvent(models.Model):
         indexes = [models.Index(fields=["object_type", "object_id"], name="audit_by_object")]
 
     def __str__(self) -> str:
-        return f"{self.at:%F %T} {self.actor_name} {self.action} {self.object_type} {self.object_id}"
+        return (
+            f"{self.at:%F %T} {self.actor_name} {self.action} {self.object_type} {self.object_id}"
+        )

@@ -90,7 +90,8 @@ class PolicyVersion(models.Model):
                 condition=Q(state__in=VersionState.values), name="version_state_known"
             ),
             models.CheckConstraint(
-                condition=~Q(state="published") | Q(effective__isnull=False, effective__isempty=False),
+                condition=~Q(state="published")
+                | Q(effective__isnull=False, effective__isempty=False),
                 name="published_has_dates",
             ),
             # The embedded Postgres has no btree_gist, so the policy goes in as a range.

@@ -32,9 +32,7 @@ class Finding(models.Model):
     end = models.PositiveIntegerField()
     text = models.TextField()
     folded = models.TextField()
-    decision = models.CharField(
-        max_length=10, choices=Decision.choices, default=Decision.PENDING
-    )
+    decision = models.CharField(max_length=10, choices=Decision.choices, default=Decision.PENDING)
     reviewer = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
     )

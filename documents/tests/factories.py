@@ -19,7 +19,9 @@ from documents.models import AccessLabel, LabelGrant, Policy, PolicyVersion
 
 _numbers = itertools.count(1)
 
-DEFAULT_TEXT = "# Leave policy\n\n## 1 Annual leave\n\nStaff receive 27 days of annual leave each year.\n"
+DEFAULT_TEXT = (
+    "# Leave policy\n\n## 1 Annual leave\n\nStaff receive 27 days of annual leave each year.\n"
+)
 
 
 def label(slug: str = "all-staff", *, role: str = "audience", hosted: bool = True) -> AccessLabel:

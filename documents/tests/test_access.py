@@ -127,9 +127,7 @@ def test_an_unknown_label_is_refused_with_the_known_ones():
 
 def test_the_first_and_last_day_are_read_and_the_days_around_are_not():
     day = datetime.date
-    factories.published(
-        LEAVE, effective_from=day(2025, 3, 1), effective_to=day(2025, 6, 30)
-    )
+    factories.published(LEAVE, effective_from=day(2025, 3, 1), effective_to=day(2025, 6, 30))
     reader = Reader.for_user(factories.user())
 
     assert not _texts(reader, day(2025, 2, 28))
@@ -144,8 +142,9 @@ def test_a_future_version_is_invisible_and_its_date_refused():
     reader = Reader.for_user(factories.user())
 
     assert _texts(reader) == set()
-    with pytest.raises(ValidationProblem, match="lies in the future"), access.reading_as(
-        reader, tomorrow
+    with (
+        pytest.raises(ValidationProblem, match="lies in the future"),
+        access.reading_as(reader, tomorrow),
     ):
         pytest.fail("the block must not be entered")
     reviewer = Reader.for_user(factories.user(groups=["reviewer"]))

@@ -117,9 +117,9 @@ def test_a_finding_holds_its_passage_and_lets_the_rest_through():
     with access.editing():
         held = Chunk.objects.get(version=version, state=Chunk.State.QUARANTINED)
         assert Finding.objects.filter(chunk=held).exists()
-    assert access.policies_awaiting_review(
-        _classes(), [version.policy.slug]
-    ) == {version.policy.slug}
+    assert access.policies_awaiting_review(_classes(), [version.policy.slug]) == {
+        version.policy.slug
+    }
 
 
 def _classes() -> frozenset[int]:
@@ -272,9 +272,7 @@ def test_the_sweeper_queues_what_waits_and_gives_up_in_the_end(settings, monkeyp
     sent.clear()
 
     assert tasks.sweep() == 2
-    assert sorted(sent) == sorted(
-        [("ingest_version", waiting.pk), ("index_version", indexing.pk)]
-    )
+    assert sorted(sent) == sorted([("ingest_version", waiting.pk), ("index_version", indexing.pk)])
     settings.MAX_INGEST_ATTEMPTS = 0
     tasks.sweep()
     assert factories.version(waiting.pk).state == VersionState.FAILED
@@ -310,7 +308,10 @@ def test_a_policy_takes_its_documents_title_unless_a_person_named_it():
     for title in ("", "Lending"):
         received = actions.upload(
             actions.Upload(
-                data=V1.encode(), file_name=f"f{title}.md", title=title, labels=(label,),
+                data=V1.encode(),
+                file_name=f"f{title}.md",
+                title=title,
+                labels=(label,),
                 policy_slug=f"named-{title.lower()}",
             ),
             actor=None,

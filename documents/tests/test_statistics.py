@@ -38,8 +38,13 @@ def _rebuilt() -> Counter[tuple[int, int]]:
 def _text(seed: int) -> str:
     words = ["travel", "hotel", "claim", "receipt", "approval", "director", "train", "limit"]
     pick = random.Random(seed)  # noqa: S311 - test data
-    clauses = [f"{n}.1 Staff shall keep the {pick.choice(words)} {pick.choice(words)} {seed}." for n in (1, 2, 3)]
-    return "# P\n\n" + "\n\n".join(f"## {n} Part {n}\n\n{c}" for n, c in enumerate(clauses, 1)) + "\n"
+    clauses = [
+        f"{n}.1 Staff shall keep the {pick.choice(words)} {pick.choice(words)} {seed}."
+        for n in (1, 2, 3)
+    ]
+    return (
+        "# P\n\n" + "\n\n".join(f"## {n} Part {n}\n\n{c}" for n, c in enumerate(clauses, 1)) + "\n"
+    )
 
 
 def test_statistics_equal_a_rebuild_after_random_operations():
@@ -48,7 +53,9 @@ def test_statistics_equal_a_rebuild_after_random_operations():
         factories.label(slug)
     versions = []
     for step in range(24):
-        act = pick.choice(["publish", "publish", "withdraw", "relabel", "annex", "compact", "retire"])
+        act = pick.choice(
+            ["publish", "publish", "withdraw", "relabel", "annex", "compact", "retire"]
+        )
         if act == "publish" or not versions:
             versions.append(
                 factories.published(_text(step), labels=(pick.choice(["all-staff", "hr"]),))

@@ -1,0 +1,1 @@
+"""Pure steps from passages to a verified answer or a refusal."""

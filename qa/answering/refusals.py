@@ -13,10 +13,18 @@ _ENGLISH = {
     _C.NOT_ANSWERABLE: "The policies that you may read do not answer this question.",
     _C.NO_VALID_CITATION: "No answer could be tied to a passage of a policy, so none is shown.",
     _C.QUOTE_NOT_FOUND: "A quote of the answer does not stand in the policy, so it is not shown.",
-    _C.NUMBER_NOT_SUPPORTED: "A figure of the answer does not stand in the policy, so it is not shown.",
-    _C.MODALITY_MISMATCH: "The answer said must, may or not otherwise than the policy, so it is not shown.",
-    _C.NOT_SUPPORTED: "The answer was not supported by the passage that it cites, so it is not shown.",
-    _C.OUTPUT_POLICY: "The answer held an address or a request that no policy supports, so it is not shown.",
+    _C.NUMBER_NOT_SUPPORTED: (
+        "A figure of the answer does not stand in the policy, so it is not shown."
+    ),
+    _C.MODALITY_MISMATCH: (
+        "The answer said must, may or not otherwise than the policy, so it is not shown."
+    ),
+    _C.NOT_SUPPORTED: (
+        "The answer was not supported by the passage that it cites, so it is not shown."
+    ),
+    _C.OUTPUT_POLICY: (
+        "The answer held an address or a request that no policy supports, so it is not shown."
+    ),
     _C.MODEL_ERROR: "The language model gave no complete answer. Please ask again in a moment.",
     _C.BUDGET_EXHAUSTED: "The budget for the language model is spent.",
     _C.INVALID_QUESTION: "This is not a question that can be looked up.",

@@ -1,0 +1,1 @@
+"""Commands of qa, and who asks on the command line."""

@@ -8,7 +8,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -17,70 +16,134 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='QuestionRecord',
+            name="QuestionRecord",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('asker_id', models.BigIntegerField(null=True)),
-                ('asker_name', models.CharField(max_length=200)),
-                ('as_of', models.DateField()),
-                ('door', models.CharField(max_length=10)),
-                ('question_digest', models.CharField(max_length=64)),
-                ('asked_at', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("public_id", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("asker_id", models.BigIntegerField(null=True)),
+                ("asker_name", models.CharField(max_length=200)),
+                ("as_of", models.DateField()),
+                ("door", models.CharField(max_length=10)),
+                ("question_digest", models.CharField(max_length=64)),
+                ("asked_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'ordering': ['-pk'],
-                'permissions': [('read_questions', 'May read the questions of others')],
+                "ordering": ["-pk"],
+                "permissions": [("read_questions", "May read the questions of others")],
             },
         ),
         migrations.CreateModel(
-            name='ApiKey',
+            name="ApiKey",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100)),
-                ('prefix', models.CharField(max_length=12, unique=True)),
-                ('digest', models.CharField(max_length=64)),
-                ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('ask', 'Ask'), ('read', 'Read'), ('ingest', 'Ingest'), ('review', 'Review'), ('evaluate', 'Evaluate'), ('admin', 'Admin')], max_length=10), default=list, size=None)),
-                ('labels', django.contrib.postgres.fields.ArrayField(base_field=models.SlugField(), blank=True, help_text='Empty: all labels of the user.', null=True, size=None)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('expires_at', models.DateTimeField(blank=True, null=True)),
-                ('last_used_at', models.DateTimeField(blank=True, null=True)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=100)),
+                ("prefix", models.CharField(max_length=12, unique=True)),
+                ("digest", models.CharField(max_length=64)),
+                (
+                    "scopes",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(
+                            choices=[
+                                ("ask", "Ask"),
+                                ("read", "Read"),
+                                ("ingest", "Ingest"),
+                                ("review", "Review"),
+                                ("evaluate", "Evaluate"),
+                                ("admin", "Admin"),
+                            ],
+                            max_length=10,
+                        ),
+                        default=list,
+                        size=None,
+                    ),
+                ),
+                (
+                    "labels",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.SlugField(),
+                        blank=True,
+                        help_text="Empty: all labels of the user.",
+                        null=True,
+                        size=None,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("expires_at", models.DateTimeField(blank=True, null=True)),
+                ("last_used_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='OutcomeRecord',
+            name="OutcomeRecord",
             fields=[
-                ('question', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, primary_key=True, related_name='outcome', serialize=False, to='qa.questionrecord')),
-                ('status', models.CharField(max_length=10)),
-                ('refusal_code', models.CharField(blank=True, max_length=30)),
-                ('language', models.CharField(blank=True, max_length=10)),
-                ('model', models.CharField(blank=True, max_length=100)),
-                ('prompt_version', models.CharField(blank=True, max_length=40)),
-                ('corpus_revision', models.CharField(blank=True, max_length=64)),
-                ('passages', models.JSONField(default=list)),
-                ('verdicts', models.JSONField(default=list)),
-                ('steps', models.JSONField(default=list)),
-                ('input_tokens', models.PositiveIntegerField(default=0)),
-                ('output_tokens', models.PositiveIntegerField(default=0)),
-                ('cached_tokens', models.PositiveIntegerField(default=0)),
-                ('cost_usd', models.DecimalField(decimal_places=6, default=0, max_digits=10)),
-                ('finished_at', models.DateTimeField(auto_now_add=True)),
+                (
+                    "question",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        primary_key=True,
+                        related_name="outcome",
+                        serialize=False,
+                        to="qa.questionrecord",
+                    ),
+                ),
+                ("status", models.CharField(max_length=10)),
+                ("refusal_code", models.CharField(blank=True, max_length=30)),
+                ("language", models.CharField(blank=True, max_length=10)),
+                ("model", models.CharField(blank=True, max_length=100)),
+                ("prompt_version", models.CharField(blank=True, max_length=40)),
+                ("corpus_revision", models.CharField(blank=True, max_length=64)),
+                ("passages", models.JSONField(default=list)),
+                ("verdicts", models.JSONField(default=list)),
+                ("steps", models.JSONField(default=list)),
+                ("input_tokens", models.PositiveIntegerField(default=0)),
+                ("output_tokens", models.PositiveIntegerField(default=0)),
+                ("cached_tokens", models.PositiveIntegerField(default=0)),
+                ("cost_usd", models.DecimalField(decimal_places=6, default=0, max_digits=10)),
+                ("finished_at", models.DateTimeField(auto_now_add=True)),
             ],
         ),
         migrations.CreateModel(
-            name='QuestionText',
+            name="QuestionText",
             fields=[
-                ('question_record', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='words', serialize=False, to='qa.questionrecord')),
-                ('salt', models.CharField(max_length=32)),
-                ('question', models.TextField()),
-                ('shown', models.JSONField(null=True)),
-                ('chunk_ids', django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), default=list, size=None)),
+                (
+                    "question_record",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="words",
+                        serialize=False,
+                        to="qa.questionrecord",
+                    ),
+                ),
+                ("salt", models.CharField(max_length=32)),
+                ("question", models.TextField()),
+                ("shown", models.JSONField(null=True)),
+                (
+                    "chunk_ids",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.UUIDField(), default=list, size=None
+                    ),
+                ),
             ],
         ),
         migrations.AddIndex(
-            model_name='questionrecord',
-            index=models.Index(fields=['asker_id', '-id'], name='question_by_asker'),
+            model_name="questionrecord",
+            index=models.Index(fields=["asker_id", "-id"], name="question_by_asker"),
         ),
     ]

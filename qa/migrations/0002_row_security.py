@@ -30,10 +30,8 @@ grant select on {table} to legalqa_reader;
 revoke update, delete on qa_questionrecord, qa_outcomerecord from legalqa_app;
 """
 )
-BACKWARDS = (
-    "grant update, delete on qa_questionrecord, qa_outcomerecord to legalqa_app;"
-    + "".join(
-        f"""
+BACKWARDS = "grant update, delete on qa_questionrecord, qa_outcomerecord to legalqa_app;" + "".join(
+    f"""
 drop policy reader on {table};
 drop policy staff on {table};
 drop policy owner on {table};
@@ -41,8 +39,7 @@ alter table {table} no force row level security;
 alter table {table} disable row level security;
 revoke all on {table} from legalqa_reader;
 """
-        for table in OWN
-    )
+    for table in OWN
 )
 
 

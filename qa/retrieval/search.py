@@ -48,8 +48,11 @@ class Scope:
     jurisdiction: str = ""
 
 
+EVERYWHERE = Scope()
+
+
 def hybrid(
-    reading: Reading, query: Query, *, limit: int, scope: Scope | None = None
+    reading: Reading, query: Query, *, limit: int, scope: Scope = EVERYWHERE
 ) -> SearchResult:
     """The best `limit` passages for a question, with what the gate needs to know.
 
@@ -61,7 +64,7 @@ def hybrid(
     best: dict[int, tuple[Hit, float]] = {}
     for hit, score in ranked:
         best.setdefault(hit.section_id, (hit, score))
-    passages = _passages(reading, query, best, limit, scope or Scope())
+    passages = _passages(reading, query, best, limit, scope)
     words = list(dict.fromkeys(analysis.content_words(query.text, query.language)))
     return SearchResult(
         passages=passages,
@@ -85,7 +88,7 @@ def _passages(
     limit: int,
     scope: Scope,
 ) -> tuple[Passage, ...]:
-    wanted = list(best)[:limit] if scope == Scope() else list(best)
+    wanted = list(best)[:limit] if scope == EVERYWHERE else list(best)
     sections = access.sections_of(reading, wanted)
     allowed = _in_scope(reading, scope)
     made: list[Passage] = []
@@ -102,7 +105,7 @@ def _passages(
 
 def _in_scope(reading: Reading, scope: Scope) -> frozenset[str] | None:
     """The slugs of the readable policies in scope, without regard to case; None: all."""
-    if scope == Scope():
+    if scope == EVERYWHERE:
         return None
     return frozenset(
         policy.slug

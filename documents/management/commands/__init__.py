@@ -1,0 +1,1 @@
+"""`ingest`, `chunk`, `screen`, `export_model`."""

@@ -83,7 +83,10 @@ class Command(ClearErrorsCommand):
                 actions.Upload(
                     data=file.path.read_bytes(),
                     file_name=file.path.name,
-                    policy_slug=options["policy"] or actions.slug_for(Path(file.name).with_suffix("").as_posix().replace("/", " ")),
+                    policy_slug=options["policy"]
+                    or actions.slug_for(
+                        Path(file.name).with_suffix("").as_posix().replace("/", " ")
+                    ),
                     title=options["title"],
                     labels=tuple(options["labels"]),
                     effective_from=options["effective_from"],
@@ -107,8 +110,9 @@ class Command(ClearErrorsCommand):
         while waiting:
             with access.editing():
                 moving = set(
-                    PolicyVersion.objects.filter(pk__in=waiting, state__in=lifecycle.MOVING)
-                    .values_list("pk", flat=True)
+                    PolicyVersion.objects.filter(
+                        pk__in=waiting, state__in=lifecycle.MOVING
+                    ).values_list("pk", flat=True)
                 )
             progress.advance(bar, len(waiting) - len(moving))
             waiting = moving
@@ -119,15 +123,15 @@ class Command(ClearErrorsCommand):
         for file in files:
             _describe(file)
         if options["json"]:
-            self.print_json(
-                [{"file": f.name, "state": f.state, "message": f.line} for f in files]
-            )
+            self.print_json([{"file": f.name, "state": f.state, "message": f.line} for f in files])
         else:
             for file in files:
                 self.stdout.write(f"{file.name}: {file.line}")
         failed = [file for file in files if file.state in ("failed", "rejected")]
         if failed:
-            raise CommandError(f"{len(failed)} of {len(files)} files failed; see their lines above.")
+            raise CommandError(
+                f"{len(failed)} of {len(files)} files failed; see their lines above."
+            )
         if not has_worker:
             raise CommandError(
                 "The files are safely received, but no worker is running, so they wait. Start one "
@@ -145,6 +149,11 @@ def _files(paths: list[Path]) -> Iterator[_File]:
             yield _File(path, path.name)
         else:
             raise CommandError(f"There is no file or folder {path}.")
+
+
+def _slug(name: str) -> str:
+    """A slug from a path below the folder that was named, so that equal names don't meet."""
+    return actions.slug_for(Path(name).with_suffix("").as_posix().replace("/", " "))
 
 
 def _work(version_id: int) -> None:

@@ -16,6 +16,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error as DatabaseError
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
+from kombu.exceptions import OperationalError as BrokerDown
 
 from documents import embedding
 from documents.errors import EmbeddingError
@@ -23,6 +24,7 @@ from legalqa import services
 
 MINIMUM_FREE_BYTES = 1024**3
 MAXIMUM_SKEW_SECONDS = 5
+BROKER_ERRORS = (OSError, redis.RedisError, BrokerDown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,9 @@ def _database() -> Part:
     trial = " (embedded: for trial, not production)" if services.is_embedded() else ""
     if row[1] is None:
         return Part(
-            "database", False, "the extension vector is missing",
+            "database",
+            False,
+            "the extension vector is missing",
             "Run legalqa/bootstrap.sql as a superuser.",
         )
     return Part("database", True, f"Postgres {row[0]}, pgvector {row[1]}{trial}")
@@ -88,9 +92,7 @@ def _migrations() -> Part:
         )
     except DatabaseError as error:
         return Part("migrations", False, str(error).splitlines()[0], "See database.")
-    return Part(
-        "migrations", not plan, f"{len(plan)} to apply", "Run: python manage.py migrate"
-    )
+    return Part("migrations", not plan, f"{len(plan)} to apply", "Run: python manage.py migrate")
 
 
 def _roles() -> Part:
@@ -103,9 +105,11 @@ def _broker() -> Part:
     try:
         with current_app.connection_for_write() as broker:
             broker.ensure_connection(max_retries=1, timeout=3)
-    except (OSError, redis.RedisError, current_app.connection().connection_errors) as error:
+    except BROKER_ERRORS as error:
         return Part(
-            "broker", False, str(error).splitlines()[0] or type(error).__name__,
+            "broker",
+            False,
+            str(error).splitlines()[0] or type(error).__name__,
             "Start Redis or check REDIS_URL; uploads wait safely until then.",
         )
     return Part("broker", True, "Redis answers")
@@ -114,8 +118,8 @@ def _broker() -> Part:
 def _worker() -> Part:
     remedy = "Start one: celery -A legalqa worker (make run does); uploads wait safely until then."
     try:
-        answers = current_app.control.ping(timeout=2)
-    except (OSError, redis.RedisError, current_app.connection().connection_errors):
+        answers = current_app.control.ping(timeout=2) or []
+    except BROKER_ERRORS:
         answers = []
     return Part("worker", bool(answers), f"{len(answers)} answering", remedy)
 
@@ -139,7 +143,9 @@ def _disk() -> Part:
     settings.FILES_DIR.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(settings.FILES_DIR).free
     return Part(
-        "disk", free >= MINIMUM_FREE_BYTES, f"{free / 1024**3:.1f} GiB free",
+        "disk",
+        free >= MINIMUM_FREE_BYTES,
+        f"{free / 1024**3:.1f} GiB free",
         "Free at least 1 GiB, or move LEGALQA_FILES_DIR.",
     )
 
@@ -153,11 +159,21 @@ def _clock() -> Part:
         return Part("clock", False, str(error).splitlines()[0], "See database.")
     skew = abs((datetime.datetime.now(datetime.UTC) - row[0]).total_seconds()) if row else 0.0
     return Part(
-        "clock", skew <= MAXIMUM_SKEW_SECONDS, f"{skew:.1f} s from the database's",
+        "clock",
+        skew <= MAXIMUM_SKEW_SECONDS,
+        f"{skew:.1f} s from the database's",
         "Synchronise both clocks (NTP): dates in force follow the database's.",
     )
 
 
 CHECKS: tuple[Callable[[], Part], ...] = (
-    _database, _migrations, _roles, _broker, _worker, _model, _key, _disk, _clock,
+    _database,
+    _migrations,
+    _roles,
+    _broker,
+    _worker,
+    _model,
+    _key,
+    _disk,
+    _clock,
 )

@@ -1,0 +1,1 @@
+"""`ask`, `search`, `verify` and the other commands of qa."""

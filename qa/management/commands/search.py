@@ -40,7 +40,10 @@ class Command(ClearErrorsCommand):
         if not result.passages:
             self.stdout.write("No passage found that this reader may read.")
             return
-        Console(file=self.stdout, width=120).print(_table(result.passages))
+        console = Console(width=120)
+        with console.capture() as printed:
+            console.print(_table(result.passages))
+        self.stdout.write(printed.get())
 
 
 def _table(passages: tuple[Passage, ...]) -> Table:
@@ -51,9 +54,15 @@ def _table(passages: tuple[Passage, ...]) -> Table:
             passage.document,
             passage.section_id,
             f"{passage.score:.3f}",
-            "-" if passage.cosine is None else f"{passage.cosine:.3f} (#{passage.dense_rank or '-'})",
+            "-"
+            if passage.cosine is None
+            else f"{passage.cosine:.3f} (#{passage.dense_rank or '-'})",
             f"{passage.bm25:.2f} (#{passage.lexical_rank or '-'})",
             ", ".join(passage.matched_terms),
             " ".join(passage.text.split())[:80],
         )
     return table
+
+
+def _score(value: float | None, rank: int | None) -> str:
+    return "-" if value is None else f"{value:.3f} (#{rank or '-'})"
