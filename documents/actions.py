@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils.text import slugify
 
 from documents import access, audit, lifecycle, pipeline, queue
@@ -30,6 +30,7 @@ from documents.models import (
     VersionDetail,
     VersionState,
 )
+from documents.records import Severity
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import Group, User
@@ -343,11 +344,48 @@ def _decide_findings(chunk: Chunk, release: bool, reviewer: User | None, note: s
 
 
 def _leave_hold(version: PolicyVersion, reviewer: User | None) -> None:
-    """A held version goes on once the last of its passages is decided."""
+    """A held version goes on once the last of its passages and findings is decided."""
     if version.state != VersionState.HELD:
         return
-    if not version.chunks.filter(state=Chunk.State.QUARANTINED).exists():
+    has_held_passage = version.chunks.filter(state=Chunk.State.QUARANTINED).exists()
+    if not has_held_passage and not _loose_findings(version).exists():
         lifecycle.transition(version.pk, VersionState.AWAITING_APPROVAL, actor=reviewer)
+
+
+def _loose_findings(version: PolicyVersion) -> QuerySet[Finding]:
+    """Blocking findings outside any passage (title, file name, hidden text), undecided."""
+    return version.findings.filter(
+        chunk=None, severity=Severity.BLOCK.value, decision=Finding.Decision.PENDING
+    )
+
+
+def decide_finding(finding_id: int, *, release: bool, reviewer: User | None, note: str) -> None:
+    """Decide on a finding outside any passage: release it, or reject the whole version.
+
+    Raises:
+        ValidationProblem: no note is given, or the finding belongs to a passage.
+    """
+    if not note.strip():
+        raise ValidationProblem("Say in a note why you decide so.", code="note_missing")
+    with access.editing():
+        finding = Finding.objects.select_related("version").get(pk=finding_id)
+        if finding.chunk_id is not None:
+            raise ValidationProblem("Decide on the passage of this finding.", code="has_passage")
+        version = lifecycle.lock(finding.version_id)
+        finding.decision = Finding.Decision.RELEASED if release else Finding.Decision.REJECTED
+        finding.reviewer, finding.note = reviewer, note
+        finding.decided_at = datetime.datetime.now(datetime.UTC)
+        finding.save(update_fields=["decision", "reviewer", "note", "decided_at"])
+        audit.record(
+            "finding_released" if release else "finding_rejected",
+            finding,
+            actor=reviewer,
+            after={"rule": finding.rule, "where": finding.where, "note": note},
+        )
+        if release:
+            _leave_hold(version, reviewer)
+        elif version.state in (VersionState.HELD, VersionState.AWAITING_APPROVAL):
+            lifecycle.transition(version.pk, VersionState.REJECTED, actor=reviewer)
 
 
 def set_version_labels(version_id: int, slugs: Sequence[str], *, actor: User | None) -> None:

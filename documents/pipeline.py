@@ -133,15 +133,16 @@ def _store(job: _Job, processed: ProcessedDocument) -> None:
         lifecycle.transition(job.version_id, VersionState.SCREENING)
         version.refresh_from_db()
         _replace_content(version, detail, processed)
-        has_block = any(f.severity is Severity.BLOCK for f in processed.findings)
-        is_held = has_block and settings.HOLD_VERSION_ON_FINDING
+        blocking = [f for f in processed.findings if f.severity is Severity.BLOCK]
+        # A finding in the title, the file name or hidden text has no passage to hold.
+        has_loose = any(not finding.chunks for finding in blocking)
+        is_held = has_loose or (bool(blocking) and settings.HOLD_VERSION_ON_FINDING)
         lifecycle.transition(
             job.version_id, VersionState.HELD if is_held else VersionState.AWAITING_APPROVAL
         )
-        if is_held or not (detail.publish_when_ready or settings.APPROVAL == "none"):
-            return
         # "none" publishes clean versions by itself; a finding still waits for a person.
-        if not has_block or detail.publish_when_ready:
+        is_clean = settings.APPROVAL == "none" and not blocking
+        if not is_held and (detail.publish_when_ready or is_clean):
             begin_indexing(job.version_id)
 
 

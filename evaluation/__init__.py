@@ -1,0 +1,1 @@
+"""Is it any good? Question sets, runs and their figures."""

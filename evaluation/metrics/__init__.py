@@ -1,0 +1,1 @@
+"""Pure metrics over what was retrieved, answered and refused."""

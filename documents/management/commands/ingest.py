@@ -71,9 +71,10 @@ class Command(ClearErrorsCommand):
             bar = progress.add_task("files", total=len(files))
             for file in files:
                 self._take(file, options)
-                progress.advance(bar, 0 if file.version_id else 1)
+                if options["inline"] or file.version_id is None:
+                    progress.advance(bar)
             has_worker = options["inline"] or _has_worker()
-            if has_worker:
+            if has_worker and not options["inline"]:
                 self._wait(files, progress, bar)
         self._report(files, options, has_worker=has_worker)
 
@@ -83,10 +84,7 @@ class Command(ClearErrorsCommand):
                 actions.Upload(
                     data=file.path.read_bytes(),
                     file_name=file.path.name,
-                    policy_slug=options["policy"]
-                    or actions.slug_for(
-                        Path(file.name).with_suffix("").as_posix().replace("/", " ")
-                    ),
+                    policy_slug=options["policy"] or _slug(file.name),
                     title=options["title"],
                     labels=tuple(options["labels"]),
                     effective_from=options["effective_from"],
