@@ -255,6 +255,7 @@ async def _generate(run: _Run) -> AsyncGenerator[ClaimVerified | Refusal, None]:
                 run.judged.append(judged)
                 if isinstance(judged, VerifiedClaim):
                     if not await _in_thread(_is_still_readable, run, judged):
+                        run.result = replace(run.result, passages=())
                         yield _refuse(run, RefusalCode.NO_VALID_CITATION)
                         return
                     run.shown.append(judged)
