@@ -59,6 +59,19 @@ def find_key(key: str) -> ApiKey | None:
     return row
 
 
+def row_of(key: str) -> tuple[int, str]:
+    """The id and the prefix of the row that a key was just made as."""
+    row = ApiKey.objects.get(prefix=key[:_PREFIX_LENGTH])
+    return row.pk, row.prefix
+
+
+def revoke_key(row: ApiKey, *, actor: User | None) -> None:
+    """End a key at once; one that has ended stays as it is."""
+    now = datetime.datetime.now(datetime.UTC)
+    if ApiKey.objects.filter(pk=row.pk, revoked_at=None).update(revoked_at=now):
+        audit.record("api_key_revoked", row, actor=actor, after={"name": row.name})
+
+
 def _digest(key: str) -> str:
     # 256 random bits need no slow hash: there is nothing to guess.
     return hashlib.sha256(key.encode()).hexdigest()

@@ -40,6 +40,7 @@ _ATX_HEADING = re.compile(r"(?:\A|\n[^\S\n]*\n)#{1,6} \S[^\n]*(?=\n|\Z)")
 _HTML_PAGE = re.compile(r"\s*(?:<!--.*?-->\s*)?(?:<!doctype html|<html[\s>])", re.IGNORECASE)
 # markdown-it needs time that grows faster than a line's length; no person writes such a line.
 _MAX_MARKDOWN_LINE = 100_000
+_MAX_DECODED_AT_THE_DOOR = 1024 * 1024  # bytes
 
 
 def parse(data: bytes, *, file_name: str) -> ParsedDocument:
@@ -51,12 +52,29 @@ def parse(data: bytes, *, file_name: str) -> ParsedDocument:
     """
     _refuse_binary(data)
     decoded = decode(data)
-    if _HTML_PAGE.match(decoded.text[:2000]):
-        raise ParseError(f"The file is an HTML page. {_UPLOAD_TEXT}", code="unsupported")
+    _refuse_page(decoded)
     parsed = parse_markdown(decoded) if _is_markdown(decoded, file_name) else parse_plain(decoded)
     if not parsed.text.strip():
         raise ParseError("The file holds no visible text.", code="empty")
     return parsed
+
+
+def check_is_text(data: bytes) -> None:
+    """Refuse at the door what `parse` would refuse for its bytes, without parsing it.
+
+    Of large files only the signature is looked at: decoding them is the worker's task.
+
+    Raises:
+        ParseError: as `parse`.
+    """
+    _refuse_binary(data)
+    if len(data) <= _MAX_DECODED_AT_THE_DOOR:
+        _refuse_page(decode(data))
+
+
+def _refuse_page(decoded: Decoded) -> None:
+    if _HTML_PAGE.match(decoded.text[:2000]):
+        raise ParseError(f"The file is an HTML page. {_UPLOAD_TEXT}", code="unsupported")
 
 
 def _refuse_binary(data: bytes) -> None:

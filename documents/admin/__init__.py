@@ -1,0 +1,9 @@
+"""The admin of policies, versions, quarantine, labels and people.
+
+Each list is limited to what its reader manages (`base.StaffAdmin`), and each change goes
+through `documents.actions` or is audited by `base.AuditedAdmin`.
+"""
+
+from documents.admin import audit_events, labels, people, policies, quarantine, versions
+
+__all__ = ["audit_events", "labels", "people", "policies", "quarantine", "versions"]

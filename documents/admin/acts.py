@@ -1,0 +1,172 @@
+"""What a person may do to a version: by which right, in which states, and what it asks for.
+
+Each act is one call of `documents.actions`, which checks again under the row lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+
+from documents import actions
+from documents.models import AccessLabel, PolicyVersion, VersionState
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    LabelChoices = forms.ModelMultipleChoiceField[AccessLabel]
+else:
+    LabelChoices = forms.ModelMultipleChoiceField
+
+S = VersionState
+APPROVE = "documents.approve_version"
+CHANGE = "documents.change_policyversion"
+
+
+class ActForm(forms.Form):
+    """Asks for nothing but the decision itself."""
+
+    def __init__(self, *args: Any, version: PolicyVersion, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.version = version
+
+
+class NoteForm(ActForm):
+    """Asks for a reason, which is kept on record."""
+
+    note = forms.CharField(
+        max_length=1000, widget=forms.Textarea(attrs={"rows": 3}), help_text="Why. Kept on record."
+    )
+
+
+class LastDayForm(ActForm):
+    """Asks for the last day in force."""
+
+    last_day = forms.DateField(
+        label="Last day in force",
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        input_formats=["%Y-%m-%d"],
+        help_text="It stays readable for this day and those before.",
+        error_messages={"invalid": "Write the date as year-month-day, for example 2026-01-31."},
+    )
+
+
+class LabelsForm(ActForm):
+    """Asks who may read it."""
+
+    labels = LabelChoices(
+        queryset=AccessLabel.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        help_text="At least one audience. In force with the next request.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["labels"].queryset = AccessLabel.objects.all()  # type: ignore[attr-defined]  # a model choice
+        self.fields["labels"].initial = [label.pk for label in self.version.labels.all()]
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One thing to do: `run` gets the version, the form's values and the person."""
+
+    name: str
+    label: str
+    done: str
+    states: frozenset[VersionState]
+    right: str
+    run: Callable[[PolicyVersion, dict[str, Any], User], None]
+    form: type[ActForm] = ActForm
+
+    def is_possible(self, version: PolicyVersion) -> bool:
+        """Whether the state of the version allows it."""
+        return version.state in self.states
+
+    def is_allowed(self, user: User, version: PolicyVersion) -> bool:
+        """Whether the person has the right to it."""
+        return user.has_perm(self.right_for(version))
+
+    def right_for(self, version: PolicyVersion) -> str:
+        """The right it takes: what was approved is changed by those who may approve."""
+        is_approved = version.state in _APPROVED or version.detail.publish_when_ready
+        return APPROVE if is_approved else self.right
+
+
+_APPROVED = frozenset({S.INDEXING, S.PUBLISHED})
+_BEFORE_APPROVAL = frozenset({S.RECEIVED, S.HELD, S.AWAITING_APPROVAL, S.FAILED})
+
+ACTS: dict[str, Act] = {
+    act.name: act
+    for act in (
+        Act(
+            "approve",
+            "Approve",
+            "approved; it is published once it is indexed",
+            frozenset({S.AWAITING_APPROVAL, S.FAILED}),
+            APPROVE,
+            lambda version, _given, user: actions.approve_version(version.pk, reviewer=user),
+        ),
+        Act(
+            "reject",
+            "Reject",
+            "rejected",
+            _BEFORE_APPROVAL,
+            APPROVE,
+            lambda version, given, user: actions.reject_version(
+                version.pk, reviewer=user, note=given["note"]
+            ),
+            NoteForm,
+        ),
+        Act(
+            "retry",
+            "Try again",
+            "queued again",
+            frozenset({S.FAILED}),
+            CHANGE,
+            lambda version, _given, user: actions.retry_version(version.pk, actor=user),
+        ),
+        Act(
+            "retire",
+            "Retire",
+            "given its last day",
+            frozenset({S.PUBLISHED}),
+            APPROVE,
+            lambda version, given, user: actions.retire_version(
+                version.pk, last_day=given["last_day"], actor=user
+            ),
+            LastDayForm,
+        ),
+        Act(
+            "withdraw",
+            "Withdraw",
+            "withdrawn: nobody can read it any more",
+            frozenset({S.PUBLISHED}),
+            APPROVE,
+            lambda version, given, user: actions.withdraw_version(
+                version.pk, actor=user, note=given["note"]
+            ),
+            NoteForm,
+        ),
+        Act(
+            "labels",
+            "Set labels",
+            "given these labels",
+            _BEFORE_APPROVAL | _APPROVED,
+            CHANGE,
+            lambda version, given, user: actions.set_version_labels(
+                version.pk, [label.slug for label in given["labels"]], actor=user
+            ),
+            LabelsForm,
+        ),
+    )
+}
+
+
+def open_to(user: User, version: PolicyVersion) -> list[Act]:
+    """What this person may do to this version now."""
+    return [
+        act for act in ACTS.values() if act.is_possible(version) and act.is_allowed(user, version)
+    ]
