@@ -6,6 +6,7 @@ Nothing of it is shared with the other tests: pages are driven over HTTP alone.
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -52,7 +53,7 @@ def environment() -> Iterator[dict[str, str]]:
         "DATABASE_URL": known.database_url.replace("/legalqa?", f"/{name}?"),
         "DATABASE_OWNER_URL": owner.replace("/legalqa?", f"/{name}?"),
         "REDIS_URL": known.redis_url,
-        "DJANGO_SECRET_KEY": "only-for-the-browser-tests",
+        "DJANGO_SECRET_KEY": secrets.token_urlsafe(50),
         "LEGALQA_ASK_RATE": "1000/min",
         "ANTHROPIC_API_KEY": "",
     }

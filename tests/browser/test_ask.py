@@ -18,6 +18,10 @@ ANSWERABLE = "Within how many hours must the supervisory authority be notified o
 NEAR_MISS = "How many days of annual leave may I sell back to the company?"
 OFF_TOPIC = "Who won the football cup in 1987?"
 QUOTE = "The Data Protection Officer shall notify the supervisory authority within 72 hours"
+SENTENCE = (
+    f"{QUOTE} after the company became aware of the breach, unless the breach is unlikely to "
+    "result in a risk to persons."
+)
 PAYLOAD = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 SECTION = "/sections/7f1c9f0e-0000-4000-8000-000000000000/?as_of=2024-01-01"
 
@@ -154,7 +158,7 @@ def test_everything_works_without_script(chromium: Browser, site: str) -> None:
 def test_a_claim_is_shown_while_the_stream_runs_and_stopping_closes_the_model(
     chromium: Browser, claude_site: str, claude: FakeClaude
 ) -> None:
-    claims = [{"text": QUOTE + " of a breach.", "citations": [{"passage": "p1", "quote": QUOTE}]}]
+    claims = [{"text": SENTENCE, "citations": [{"passage": "p1", "quote": SENTENCE}]}]
     whole = {"answerable": True, "claims": claims, "missing": None, "confidence": "high"}
     claude.reply_with(answer(whole, stall_after='"missing"', stall_seconds=30))
     with visiting(chromium, claude_site) as visit:
@@ -172,7 +176,7 @@ def test_a_claim_is_shown_while_the_stream_runs_and_stopping_closes_the_model(
 def test_a_failed_later_claim_takes_the_earlier_one_away(
     chromium: Browser, claude_site: str, claude: FakeClaude
 ) -> None:
-    true = {"text": QUOTE + " of a breach.", "citations": [{"passage": "p1", "quote": QUOTE}]}
+    true = {"text": SENTENCE, "citations": [{"passage": "p1", "quote": SENTENCE}]}
     false = {
         "text": "Directors may keep the breach secret.",
         "citations": [{"passage": "p1", "quote": "directors may keep the breach secret"}],

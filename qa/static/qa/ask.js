@@ -223,6 +223,7 @@
       const others = drawn.filter(({ n }) => n === null);
       field(this.root, "cited").replaceChildren(...cited.map(({ element }) => element));
       field(this.root, "looked-at").replaceChildren(...others.map(({ element }) => element));
+      show(field(this.root, "answer-title"), this.claims.length > 0);
       show(field(this.root, "cited-title"), cited.length > 0);
       show(field(this.root, "looked-at-box"), others.length > 0);
       write(this.root, "looked-at-count", String(others.length));
