@@ -25,7 +25,7 @@ _MONTHS: Final = {
     )
     for name in names.split()
 }  # fmt: skip
-_MONTH: Final = "|".join(sorted(_MONTHS, key=len, reverse=True))
+MONTH: Final = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _DAY: Final = r"(?P<d>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR: Final = r"(?P<y>\d{4})"
 _CN: Final = r"(?:\d{1,4}|[零〇○一二三四五六七八九十廿卅百]{1,6})"
@@ -33,9 +33,9 @@ _PATTERNS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"(?<![\d.])(?P<y>\d{4})(?P<s>[-/.])(?P<m>\d{1,2})(?P=s)(?P<d>\d{1,2})(?![\d])",
-        rf"\b{_DAY}(?: of)?[ -](?P<mn>{_MONTH})\b\.?(?:,?[ -]{_YEAR}\b)?",
-        rf"\b(?P<mn>{_MONTH})\b\.? {_DAY}\b(?!:)(?:,? {_YEAR}\b)?",
-        rf"\b(?P<mn>{_MONTH})\b\.?,? {_YEAR}\b",
+        rf"\b{_DAY}(?: of)?[ -](?P<mn>{MONTH})\b\.?(?:,?[ -]{_YEAR}\b)?",
+        rf"\b(?P<mn>{MONTH})\b\.? {_DAY}\b(?!:)(?:,? {_YEAR}\b)?",
+        rf"\b(?P<mn>{MONTH})\b\.?,? {_YEAR}\b",
         r"(?<![\d.])(?P<a>\d{1,2})(?P<s>[-/.])(?P<b>\d{1,2})(?P=s)(?P<y>\d{4}|\d{2})(?![\d])",
         rf"(?P<roc>(?:中華|中华)?民[國国] ?)?(?P<cy>{_CN}) ?年 ?(?P<cm>{_CN}) ?月"
         rf"(?: ?(?P<cd>{_CN}) ?[日號号])?",

@@ -181,7 +181,11 @@ _CODE = re.compile(
     r"(?<![\w-])(?=[A-Za-z]{1,8}-?\d)(?P<code>[A-Za-z]{1,8}-?\d[\dA-Za-z-]*)(?![\w])"
 )
 # A line break inside a hard-wrapped sentence: what follows starts no item, row or sentence.
-_WRAP: Final = re.compile(r"(?<=[^\n.:;|!?])\n(?=[a-z0-9(£€$%])(?!\d+[.)]\s|\([a-z\d]{1,3}\)\s)")
+# A capital starts none either where it begins the month of the day before it.
+_WRAP: Final = re.compile(
+    r"(?<=[^\n.:;|!?])\n(?=[a-z0-9(£€$%])(?!\d+[.)]\s|\([a-z\d]{1,3}\)\s)|"
+    rf"(?<=\d)\n(?=(?i:{dates.MONTH})\b)"
+)
 _ADDRESS = re.compile(r"\S+@\S+|\b[a-z][a-z0-9+.-]*://\S+|\b(?:\d{1,3}\.){3}\d{1,3}\b\S*", re.I)
 _ORDINAL = re.compile(
     rf"(?<!at )\b(?P<word>{'|'.join(numerals.ORDINALS)})\b(?! of all)(?=[ -][a-z]|\W*$)",

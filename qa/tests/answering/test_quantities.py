@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa.answering.verify.quantities import find_quantities
+from qa.answering.verify.quantities import QuantityKind, find_quantities
 
 
 def says(claim: str, source: str) -> bool:
@@ -89,3 +89,8 @@ def test_any_text_is_read_without_overlaps(text: str) -> None:
     found = find_quantities(text)
 
     assert all(a.end <= b.start for a, b in pairwise(found))
+
+
+@pytest.mark.parametrize("text", ["used by 31\nMarch.", "used by 31 March\n2026", "on 5\nMay"])
+def test_a_date_that_a_line_break_parts_is_one_date(text: str) -> None:
+    assert [q.kind for q in find_quantities(text)] == [QuantityKind.DATE]
