@@ -18,6 +18,7 @@ from django.contrib.auth.models import Group, User
 
 from documents import access, actions, pipeline
 from documents.errors import DocumentsError
+from evaluation.question_sets import import_file
 
 DEMO_DIR = Path(__file__).resolve().parent.parent / "demo"
 
@@ -44,6 +45,9 @@ def load(report: Callable[[str], None]) -> None:
     for policy in data["policies"]:
         for version in policy.get("versions") or [policy]:
             report(_load_version(policy, version, admin))
+    asked = import_file(DEMO_DIR / "questions.jsonl", name="demo")
+    what = "imported" if asked.is_new else "already there"
+    report(f"Question set {asked.name}, version {asked.version}: {what}")
 
 
 def _user(row: dict[str, Any]) -> User:

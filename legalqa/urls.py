@@ -6,6 +6,7 @@ from django.urls import include, path
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/", include("qa.api.urls")),
+    path("evaluation/", include("evaluation.urls")),
     path("", include("qa.pages.urls")),
 ]
 

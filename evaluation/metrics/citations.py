@@ -61,7 +61,8 @@ def number_correctness(observed: Observed) -> float | None:
 def _is_held(quantity: Quantity, claim: ObservedClaim) -> bool:
     for citation in claim.citations:
         section = citation.section
-        text = f"{section.title}\n{section.heading}\n{section.text}"
+        # Folded, or a date that a line break parts ("31 / March") would not be read as one.
+        text = fold_for_quotes(f"{section.title}. {section.heading}. {section.text}").text
         if any(quantity.agrees_with(held) for held in find_quantities(text)):
             return True
     return False

@@ -34,9 +34,8 @@ def score_question(
         `latency_ms`, `cost_usd` and `is_answered` as measured.
     """
     places = expected_places(question.expected)
-    scores: dict[str, float | None] = {
-        f"recall@{depth}": None for depth in sorted({5, k})
-    } | dict.fromkeys(("mrr", "ndcg@10"))
+    names = (*(f"recall@{depth}" for depth in sorted({5, k})), "mrr", "ndcg@10")
+    scores: dict[str, float | None] = dict.fromkeys(names)
     if places:
         scores |= _ranking(places, observed, k)
     scores |= _answer(question, observed) | _safety(question, observed)

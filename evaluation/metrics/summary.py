@@ -85,7 +85,8 @@ def _figure(name: str, rows: Rows, statistic: Statistic, with_interval: bool) ->
     if not math.isfinite(value):
         return Figure(name, None, None, None, len(rows))
     interval = bootstrap_interval(rows, statistic) if with_interval else None
-    return Figure(name, value, *(interval or (None, None)), len(rows))
+    low, high = interval or (None, None)
+    return Figure(name, value, low, high, len(rows))
 
 
 def judge_gates(limits: Mapping[str, float], measured: Sequence[Figure]) -> tuple[Gate, ...]:
