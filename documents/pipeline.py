@@ -316,7 +316,7 @@ def _model_name(spec: embedding.ModelSpec) -> str:
 
 
 def embed_chunks(version_id: int, chunk_ids: Sequence[int]) -> bool:
-    """Give chunks their vectors; True when the version has none left without.
+    """Give those of these chunks their vectors that lack them; True when none is left without.
 
     Raises:
         EmbeddingError: the model is missing or gave bad vectors.
@@ -326,22 +326,32 @@ def embed_chunks(version_id: int, chunk_ids: Sequence[int]) -> bool:
         spec = embedding.model_for(version.language)
         if version.state != VersionState.INDEXING or spec is None:
             return False
-        chunks = list(
-            Chunk.objects.filter(pk__in=chunk_ids, version=version).select_related("section")
-        )
-        language = version.language
-    if not chunks:
-        return False
-    vectors = embedding.encode_passages([embedded_text(chunk) for chunk in chunks], language)
-    with access.editing():
-        lifecycle.lock(version_id)
+        lacking = Chunk.objects.filter(_lacks_vector(spec), pk__in=chunk_ids, version=version)
+        chunks = list(lacking.select_related("section"))
+    if chunks:
+        texts = [embedded_text(chunk) for chunk in chunks]
+        vectors = embedding.encode_passages(texts, version.language)
         for chunk, vector in zip(chunks, vectors, strict=True):
             chunk.embedding = HalfVector(vector)
             chunk.embedding_model = _model_name(spec)
+    with access.editing():
+        version = lifecycle.lock(version_id)
         Chunk.objects.bulk_update(chunks, ["embedding", "embedding_model"], batch_size=200)
-        done = Chunk.objects.filter(version_id=version_id, embedding__isnull=False).count()
-        VersionDetail.objects.filter(pk=version_id).update(embedded_count=done)
-        return not Chunk.objects.filter(version_id=version_id, embedding__isnull=True).exists()
+        return _record_progress(version, spec)
+
+
+def _record_progress(version: PolicyVersion, spec: embedding.ModelSpec) -> bool:
+    """Note how many chunks have vectors; True when all do.
+
+    A version that goes forward is neither swept nor given up, however long it is.
+    """
+    left = version.chunks.filter(_lacks_vector(spec)).count()
+    detail = VersionDetail.objects.get(version=version)
+    detail.embedded_count = detail.chunk_count - left
+    detail.attempts = 0
+    detail.save(update_fields=["embedded_count", "attempts"])
+    version.save(update_fields=["updated_at"])
+    return left == 0
 
 
 def embedded_text(chunk: Chunk) -> str:
