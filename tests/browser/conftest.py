@@ -20,7 +20,7 @@ from urllib.error import URLError
 
 import psycopg
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
 from legalqa import services
 from qa.tests.fake_claude import FakeClaude
@@ -36,6 +36,8 @@ FLAGS = [
     "--disable-sync",
 ]
 START_SECONDS = 60.0
+# The first question of a process loads the model, which takes its time on a busy machine.
+PATIENCE_MS = 30_000
 
 
 @pytest.fixture(scope="session")
@@ -130,6 +132,7 @@ def claude_site(
 @pytest.fixture(scope="session")
 def playwright() -> Iterator[Playwright]:
     """Playwright, without a browser of its own."""
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as started:
         yield started
 
@@ -185,7 +188,7 @@ class Visit:
 def visiting(browser: Browser, address: str, **options: object) -> Iterator[Visit]:
     """A tab of its own, closed afterwards; nothing may have been complained of."""
     context: BrowserContext = browser.new_context(**options)  # type: ignore[arg-type]  # Playwright's own options
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE_MS)
     try:
         visit = Visit(context.new_page(), address)
         yield visit
