@@ -61,10 +61,10 @@ class PolicyForm(PolicyModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        owner = self.fields["owner"]
+        owner = self.fields.get("owner")
         if isinstance(owner, forms.ModelChoiceField):
             owner.queryset = possible_owners(self.user, self.instance)
-        if not self.user.is_superuser:
+        if not self.user.is_superuser and "department" in self.fields:
             self.fields["department"] = department_field(self.user, required=True)
 
     def clean_title(self) -> str:

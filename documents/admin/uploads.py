@@ -55,7 +55,7 @@ class FilesField(forms.FileField):
         Raises:
             ValidationError: one is missing, empty, too large or no text; it is named.
         """
-        given = data if isinstance(data, list | tuple) else [data]
+        given = (data or [None]) if isinstance(data, list | tuple) else [data]
         files: list[UploadedFile[Any]] = []
         for file in given:
             if file and not file.size:
@@ -200,12 +200,7 @@ class UploadForm(forms.Form):
 
 def message_of(received: actions.Received) -> str:
     """What happened to one file, in a sentence."""
+    what = f"Version {received.number} of {received.policy_slug}"
     if received.is_duplicate:
-        return (
-            f"{received.policy_slug} already holds this text as version {received.number}; "
-            "no second version was made."
-        )
-    return (
-        f"{received.policy_slug}, version {received.number}, was received. It is read now, "
-        "and its page shows how far it is."
-    )
+        return f"{what} holds this text already; no second version was made."
+    return f"{what} was received. It is read now, and its page shows how far it is."

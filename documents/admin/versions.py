@@ -156,7 +156,7 @@ class PolicyVersionAdmin(StaffAdmin[PolicyVersion]):
             if act.is_allowed(staff(request), version):
                 self._act(request, version, act, {})
             else:
-                messages.error(request, f"{version}: you may not do this.")
+                messages.error(request, f"{_named(version)}: you may not do this.")
 
     def _act(
         self, request: HttpRequest, version: PolicyVersion, act: acts.Act, given: dict[str, Any]
@@ -165,9 +165,9 @@ class PolicyVersionAdmin(StaffAdmin[PolicyVersion]):
             with transaction.atomic():
                 act.run(version, given, staff(request))
         except DocumentsError as error:
-            messages.error(request, f"{version}: {error.message}")
+            messages.error(request, f"{_named(version)}: {error.message}")
             return error
-        messages.success(request, f"{version} was {act.done}.")
+        messages.success(request, f"{_named(version)} was {act.done}.")
         return None
 
     def get_urls(self) -> list[URLPattern]:
@@ -303,6 +303,10 @@ class PolicyVersionAdmin(StaffAdmin[PolicyVersion]):
 
     class Media:
         js = ("documents/progress.js",)
+
+
+def _named(version: PolicyVersion) -> str:
+    return f"Version {version.number} of {version.policy.slug}"
 
 
 def _address(page: str, version_id: int) -> str:
