@@ -64,7 +64,7 @@ def _become(connection: object, user: str, password: str) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _own_files(settings, tmp_path_factory) -> None:  # type: ignore[no-untyped-def]  # pytest fixtures
+def _own_files(settings, tmp_path_factory) -> None:
     """Uploads of a test go to a folder of its own."""
     settings.FILES_DIR = Path(tempfile.mkdtemp(dir=tmp_path_factory.getbasetemp()))
     settings.STATIC_ROOT = settings.FILES_DIR  # WhiteNoise warns of a folder that is not there

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, User
@@ -45,7 +46,7 @@ def user(
     return person
 
 
-def received(text: str | bytes = DEFAULT_TEXT, **fields: object) -> PolicyVersion:
+def received(text: str | bytes = DEFAULT_TEXT, **fields: Any) -> PolicyVersion:
     """A version that was uploaded and not yet read."""
     label()
     slug = str(fields.pop("policy_slug", "") or f"policy-{next(_numbers)}")
@@ -54,9 +55,9 @@ def received(text: str | bytes = DEFAULT_TEXT, **fields: object) -> PolicyVersio
         file_name=str(fields.pop("file_name", f"{slug}.md")),
         policy_slug=slug,
         title=str(fields.pop("title", slug.replace("-", " ").capitalize())),
-        labels=tuple(fields.pop("labels", ("all-staff",))),  # type: ignore[call-overload]  # a sequence
-        effective_from=fields.pop("effective_from", datetime.date(2024, 1, 1)),  # type: ignore[arg-type]  # a date
-        **fields,  # type: ignore[arg-type]  # fields of Upload
+        labels=tuple(fields.pop("labels", ("all-staff",))),
+        effective_from=fields.pop("effective_from", datetime.date(2024, 1, 1)),
+        **fields,
     )
     for slug_ in given.labels:
         label(slug_)
@@ -70,7 +71,7 @@ def version(pk: int) -> PolicyVersion:
         return PolicyVersion.objects.select_related("policy", "detail").get(pk=pk)
 
 
-def parsed(text: str | bytes = DEFAULT_TEXT, **fields: object) -> PolicyVersion:
+def parsed(text: str | bytes = DEFAULT_TEXT, **fields: Any) -> PolicyVersion:
     """A version that awaits approval (or was held, or failed)."""
     made = received(text, **fields)
     pipeline.ingest_version(made.pk)
@@ -85,7 +86,7 @@ def index(version_id: int) -> PolicyVersion:
     return version(version_id)
 
 
-def published(text: str | bytes = DEFAULT_TEXT, **fields: object) -> PolicyVersion:
+def published(text: str | bytes = DEFAULT_TEXT, **fields: Any) -> PolicyVersion:
     """A version that readers with its labels can read."""
     made = parsed(text, **fields)
     actions.approve_version(made.pk, reviewer=None)

@@ -7,7 +7,7 @@ import datetime
 import pytest
 from django.db import IntegrityError, transaction
 
-from documents import access, actions, lifecycle, pipeline, tasks
+from documents import access, actions, lifecycle, pipeline, queue, tasks
 from documents.access import Reader
 from documents.errors import EmbeddingError, TransitionError, ValidationProblem
 from documents.models import AuditEvent, Chunk, Finding, Policy, PolicyVersion, VersionState
@@ -265,7 +265,7 @@ def test_a_failed_version_can_be_tried_again(settings):
 def test_the_sweeper_queues_what_waits_and_gives_up_in_the_end(settings, monkeypatch):
     settings.SWEEP_AFTER_SECONDS = 0
     sent: list[tuple[str, int]] = []
-    monkeypatch.setattr(tasks.queue, "enqueue", lambda task, pk, *_: sent.append((task, pk)))
+    monkeypatch.setattr(queue, "enqueue", lambda task, pk, *_: sent.append((task, pk)))
     waiting = factories.received(V1)
     indexing = factories.parsed(V2)
     actions.approve_version(indexing.pk, reviewer=None)

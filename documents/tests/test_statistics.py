@@ -11,7 +11,14 @@ from django.db import connection
 
 from documents import access, actions, tasks
 from documents.access import Reader
-from documents.models import Chunk, ChunkTerms, Section, TermDelta, TermStat
+from documents.models import (
+    Chunk,
+    ChunkTerms,
+    PolicyVersion,
+    Section,
+    TermDelta,
+    TermStat,
+)
 from documents.tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +58,7 @@ def test_statistics_equal_a_rebuild_after_random_operations():
     pick = random.Random(7)  # noqa: S311 - test data
     for slug in ("hr", "board"):
         factories.label(slug)
-    versions = []
+    versions: list[PolicyVersion] = []
     for step in range(24):
         act = pick.choice(
             ["publish", "publish", "withdraw", "relabel", "annex", "compact", "retire"]
@@ -66,7 +73,7 @@ def test_statistics_equal_a_rebuild_after_random_operations():
             actions.set_version_labels(pick.choice(versions).pk, ["board"], actor=None)
         elif act == "annex":
             with access.editing():
-                section = Section.objects.filter(version=pick.choice(versions)).last()
+                section = Section.objects.filter(version=pick.choice(versions)).latest("ordinal")
             actions.set_section_labels(section.pk, ["hr"], actor=None)
         elif act == "retire":
             actions.retire_version(
@@ -91,7 +98,7 @@ def test_scheduled_chunks_count_from_their_first_day():
         assert _kept() == _rebuilt() != Counter()
 
 
-def _candidates(reader: Reader, question: str) -> object:
+def _candidates(reader: Reader, question: str) -> tuple[access.Candidates, str]:
     from documents import embedding
     from documents.ingestion import analysis
 
@@ -128,10 +135,10 @@ def test_both_paths_of_the_search_find_the_same(settings):
         factories.published(_text(seed))
     reader = Reader.for_user(factories.user())
     question = "hotel receipt director"
-    exact, _ = _candidates(reader, question)  # type: ignore[misc]  # a pair
+    exact, _ = _candidates(reader, question)
     settings.RETRIEVAL_EXACT_MAX_CHUNKS = 5
 
-    indexed, _ = _candidates(reader, question)  # type: ignore[misc]  # a pair
+    indexed, _ = _candidates(reader, question)
 
     assert {h.chunk_id: h.bm25 for h in indexed.hits if h.lexical_rank} == {
         h.chunk_id: h.bm25 for h in exact.hits if h.lexical_rank
@@ -148,7 +155,7 @@ def test_bm25_in_the_database_equals_bm25_by_hand():
     factories.published("# B\n\n## 1 Two\n\nTrains are booked early.\n", policy_slug="b")
     reader = Reader.for_user(factories.user())
     question = "hotel receipts"
-    found, _ = _candidates(reader, question)  # type: ignore[misc]  # a pair
+    found, _ = _candidates(reader, question)
     terms = analysis.query_terms(question, "en")
 
     expected = {}

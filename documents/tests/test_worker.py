@@ -48,18 +48,17 @@ def broker(settings) -> Iterator[str]:
     )
     before = current_app.conf.broker_url
     _redis().flushdb()
-    current_app.conf.broker_url = url
-    _forget_broker()
+    _use_broker(url)
     yield url
-    current_app.conf.broker_url = before
-    _forget_broker()
+    _use_broker(before)
     _redis().flushdb()
 
 
-def _forget_broker() -> None:
+def _use_broker(url: str) -> None:
+    current_app.conf.update(broker_url=url)
     pools.reset()
-    current_app._pool = None
-    current_app.amqp._producer_pool = None
+    for holder, name in ((current_app, "_pool"), (current_app.amqp, "_producer_pool")):
+        setattr(holder, name, None)
 
 
 def _redis() -> redis.Redis:
@@ -196,14 +195,12 @@ def test_an_emptied_broker_loses_nothing(broker, settings):
 
 def test_an_upload_is_accepted_while_the_broker_is_down(broker, settings, tmp_path):
     settings.SWEEP_AFTER_SECONDS = 0
-    current_app.conf.broker_url = f"redis+socket://{tmp_path}/nobody.sock?virtual_host=0"
-    _forget_broker()
+    _use_broker(f"redis+socket://{tmp_path}/nobody.sock?virtual_host=0")
 
     version = factories.received()
 
     assert _state(version.pk) == VersionState.RECEIVED
-    current_app.conf.broker_url = broker
-    _forget_broker()
+    _use_broker(broker)
     tasks.sweep()
     assert _redis().llen("celery") == 1
 

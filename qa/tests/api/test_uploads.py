@@ -78,7 +78,7 @@ def test_wait_that_ends_too_late_gives_the_address(owner: Api) -> None:
     assert reply.json()["state"] == "received"
 
 
-def test_publishing_needs_the_scope_and_the_right(owner: Api, settings) -> None:  # type: ignore[no-untyped-def]  # pytest-django's fixture
+def test_publishing_needs_the_scope_and_the_right(owner: Api, settings) -> None:
     reviewer = give(steward("reviewer", "People"), "documents.approve_version")
     publish = {**DOCUMENT, "publish": True}
 

@@ -223,7 +223,7 @@ def test_scope_of_a_hidden_policy_is_like_that_of_an_unknown_one(emp: Api) -> No
 # The limit
 
 
-def test_rate_holds_over_all_doors_and_keys_of_a_user(emp: Api, settings) -> None:  # type: ignore[no-untyped-def]  # pytest-django's fixture
+def test_rate_holds_over_all_doors_and_keys_of_a_user(emp: Api, settings) -> None:
     rates = {"DEFAULT_THROTTLE_RATES": {"ask": "2/day"}}
     settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, **rates}
     user = factories.user("busy")
@@ -237,7 +237,7 @@ def test_rate_holds_over_all_doors_and_keys_of_a_user(emp: Api, settings) -> Non
     assert emp.post("search", {"question": QUESTION}).status_code == 200
 
 
-def test_rate_holds_while_redis_is_down(emp: Api, settings, caplog) -> None:  # type: ignore[no-untyped-def]  # pytest fixtures
+def test_rate_holds_while_redis_is_down(emp: Api, settings, caplog) -> None:
     rates = {"DEFAULT_THROTTLE_RATES": {"ask": "1/day"}}
     settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, **rates}
     nowhere = {
