@@ -17,6 +17,16 @@ class LegalqaAdminSite(admin.AdminSite):
     site_header = site_title = "legalqa"
     index_title = "Policies and people"
 
+    def get_app_list(
+        self, request: HttpRequest, app_label: str | None = None
+    ) -> list[dict[str, Any]]:
+        """The menu, with the name that a page's users know where it has one."""
+        apps: list[dict[str, Any]] = super().get_app_list(request, app_label)
+        for model in (model for app in apps for model in app["models"]):
+            page = self._registry[model["model"]]
+            model["name"] = getattr(page, "menu_name", None) or model["name"]
+        return apps
+
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         """Run a view, rendering included, inside `editing`."""
         inner = super().admin_view(view, cacheable)

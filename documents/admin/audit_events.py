@@ -16,7 +16,7 @@ from django.http import HttpRequest
 
 from documents import access
 from documents.admin.base import StaffAdmin, staff
-from documents.models import AuditEvent, Chunk, Policy, PolicyVersion, Section
+from documents.models import AuditEvent, Chunk, Finding, Policy, PolicyVersion, Section
 
 _OF_NO_POLICY = (
     "accesslabel",
@@ -28,10 +28,11 @@ _OF_NO_POLICY = (
     "apikey",
 )
 _OF_A_POLICY = (
-    (Policy, "pk"),
-    (PolicyVersion, "policy"),
-    (Section, "version__policy"),
-    (Chunk, "version__policy"),
+    (Policy, "pk", "public_id"),
+    (PolicyVersion, "policy", "public_id"),
+    (Section, "version__policy", "public_id"),
+    (Chunk, "version__policy", "public_id"),
+    (Finding, "version__policy", "pk"),
 )
 
 
@@ -79,9 +80,9 @@ class AuditEventAdmin(StaffAdmin[AuditEvent]):
             return events
         seen = Q(object_type__in=_OF_NO_POLICY)
         managed = access.manageable(staff(request))
-        for model, lookup in _OF_A_POLICY:
+        for model, lookup, name in _OF_A_POLICY:
             ids = model._default_manager.filter(**{f"{lookup}__in": managed})
-            texts = ids.annotate(shown_id=Cast("public_id", CharField())).values("shown_id")
+            texts = ids.annotate(shown_id=Cast(name, CharField())).values("shown_id")
             seen |= Q(object_type=model._meta.model_name, object_id__in=texts)
         return events.filter(seen)
 

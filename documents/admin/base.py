@@ -43,6 +43,7 @@ def staff(request: HttpRequest) -> User:
 class StaffAdmin(ModelAdmin[M]):
     """Shows only what belongs to a policy that the person manages; deletes nothing."""
 
+    menu_name: ClassVar[str | None] = None  # where it differs from the model's
     policy_lookup: ClassVar[str | None] = None  # from a row to its policy; None: to none
     view_on_site = False
     show_facets = admin.ShowFacets.NEVER

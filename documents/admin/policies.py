@@ -16,8 +16,8 @@ from django.utils.html import format_html
 
 from documents import access, actions
 from documents.admin.base import AuditedAdmin, DepartmentFilter, staff
+from documents.admin.rows import shown_rows, status_of
 from documents.admin.uploads import UploadForm
-from documents.admin.versions import shown_rows, status_of
 from documents.errors import ValidationProblem
 from documents.ingestion.screen import screen_text
 from documents.models import Policy, PolicyVersion, VersionState

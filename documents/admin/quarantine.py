@@ -1,75 +1,43 @@
-"""The quarantine: passages that a rule held back, in their context, for a person to decide.
+"""The quarantine: what a rule held back, in its context, for a person to decide.
 
-Either decision needs a note, is audited, and can be taken back by the other.
+Passages are one list; what was found in a title, a file name or hidden text, which no passage
+holds, is another. Either decision needs a note, is audited, and can be taken back by the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from django import forms
-from django.contrib import admin, messages
-from django.contrib.admin.utils import unquote
-from django.core.exceptions import PermissionDenied
-from django.db import transaction
+from django.contrib import admin
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest
 from django.template.loader import render_to_string
-from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from documents import actions
-from documents.admin.base import OfVersion, StaffAdmin, staff
+from documents.admin.base import OfVersion, staff
 from documents.admin.marked import Piece, pieces
-from documents.errors import DocumentsError
+from documents.admin.review import ReviewAdmin, WaitingFilter
 from documents.models import Chunk, Finding
 
-REVIEW = "documents.review_findings"
 NEIGHBOURS = 2
 EXCERPT = 200
 
 
-class DecisionForm(forms.Form):
-    """What a reviewer decides, and why."""
+class PassageFilter(WaitingFilter):
+    """By the state of a passage."""
 
-    decision = forms.ChoiceField(
-        choices=[("release", "Release to readers"), ("reject", "Reject")], widget=forms.RadioSelect
-    )
-    note = forms.CharField(
-        max_length=1000,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Why. Kept on record.",
-        error_messages={"required": "Say in a note why you decide so."},
-    )
+    field = "state"
+    waiting = Chunk.State.QUARANTINED
 
 
-class WaitingFilter(admin.SimpleListFilter):
-    """What awaits a decision, unless another choice is made."""
+class LooseFilter(WaitingFilter):
+    """By the decision on a finding."""
 
-    title = "decision"
-    parameter_name = "decision"
-    states: ClassVar[dict[str | None, list[str]]] = {
-        None: [Chunk.State.QUARANTINED],
-        "released": [Chunk.State.RELEASED],
-        "rejected": [Chunk.State.REJECTED],
-        "all": [Chunk.State.QUARANTINED, Chunk.State.RELEASED, Chunk.State.REJECTED],
-    }
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The choices beside the one that holds by itself."""
-        return [("released", "Released"), ("rejected", "Rejected"), ("all", "All")]
-
-    def choices(self, changelist: Any) -> Iterator[Any]:
-        """The default is named for what it shows."""
-        for i, choice in enumerate(super().choices(changelist)):
-            yield choice | {"display": "Awaiting decision"} if i == 0 else choice
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Chunk]) -> QuerySet[Chunk]:
-        """The passages in the chosen states; an unknown choice shows none."""
-        return queryset.filter(state__in=self.states.get(self.value(), []))
+    field = "decision"
+    waiting = Finding.Decision.PENDING
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,31 +51,23 @@ class Shown:
 
 
 @admin.register(Chunk)
-class ChunkAdmin(StaffAdmin[Chunk]):
+class ChunkAdmin(ReviewAdmin[Chunk]):
     """Passages that screening held, of the policies that a person manages."""
 
+    menu_name = "Passages in quarantine"
     policy_lookup = "version__policy"
     list_display = ("excerpt", "document", "version_number", "section", "rules", "state")
     list_display_links = ("excerpt",)
-    list_filter = (WaitingFilter, OfVersion)
+    list_filter = (PassageFilter, OfVersion)
     list_select_related = ("version__policy", "section")
     search_fields = ("version__policy__title", "text")
     ordering = ("version", "ordinal")
-    actions = None
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Chunk]:
         """The passages that a rule saw, without their vectors."""
         seen = Finding.objects.filter(chunk=OuterRef("pk"))
         held = super().get_queryset(request).filter(Exists(seen)).exclude(state=Chunk.State.READY)
         return held.defer("embedding").prefetch_related("findings")
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Passages come from ingestion."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Chunk | None = None) -> bool:
-        """No form saves a passage: a decision is the one change."""
-        return False
 
     @admin.display(description="passage")
     def excerpt(self, chunk: Chunk) -> SafeString:
@@ -130,61 +90,83 @@ class ChunkAdmin(StaffAdmin[Chunk]):
         """The rules that saw something in it."""
         return ", ".join(sorted({finding.rule for finding in chunk.findings.all()}))
 
-    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        """The list, under the name that reviewers know."""
-        titled = {"title": "Passages in quarantine", **(extra_context or {})}
-        return super().changelist_view(request, titled)
+    def decide(self, request: HttpRequest, obj: Chunk, *, release: bool, note: str) -> None:
+        """Release the passage to readers, or reject it."""
+        actions.decide_chunk(obj.pk, release=release, reviewer=staff(request), note=note)
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
-        """The passage in its context; a post decides."""
-        chunk = self.get_object(request, unquote(object_id))
-        if not self.has_view_permission(request, chunk):
-            raise PermissionDenied
-        if chunk is None:
-            raise Http404
-        may_decide = request.user.has_perm(REVIEW)
-        if request.method == "POST" and not may_decide:
-            raise PermissionDenied
-        form = DecisionForm(request.POST if request.method == "POST" else None)
-        if request.method == "POST" and form.is_valid() and self._decide(request, chunk, form):
-            return HttpResponseRedirect(reverse("admin:documents_chunk_changelist"))
-        return self._page(request, chunk, form if may_decide else None)
-
-    def _decide(self, request: HttpRequest, chunk: Chunk, form: DecisionForm) -> bool:
-        is_released = form.cleaned_data["decision"] == "release"
-        try:
-            with transaction.atomic():
-                actions.decide_chunk(
-                    chunk.pk,
-                    release=is_released,
-                    reviewer=staff(request),
-                    note=form.cleaned_data["note"],
-                )
-        except DocumentsError as error:
-            form.add_error(None, error.message)
-            return False
-        verb = "released to readers" if is_released else "rejected"
-        messages.success(request, f"The passage of {chunk.version} was {verb}.")
-        return True
-
-    def _page(self, request: HttpRequest, chunk: Chunk, form: DecisionForm | None) -> HttpResponse:
-        findings = list(chunk.findings.select_related("reviewer").order_by("start", "pk"))
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": f"Passage {chunk.ordinal} of {chunk.version}",
-            "media": self.media,
-            "original": chunk,
-            "context": _context(chunk, findings),
-            "findings": [
-                (finding, pieces(finding.text), pieces(finding.folded)) for finding in findings
-            ],
-            "form": form,
-            "is_decided": chunk.state != Chunk.State.QUARANTINED,
+    def shown(self, obj: Chunk) -> dict[str, Any]:
+        """The passage between its neighbours, and what was found."""
+        findings = list(obj.findings.select_related("reviewer").order_by("start", "pk"))
+        return {
+            "title": f"Passage {obj.ordinal} of {obj.version}",
+            "place": f"section {' › '.join(obj.section.path)}",
+            "version": obj.version,
+            "state": obj.get_state_display(),
+            "is_decided": obj.state != Chunk.State.QUARANTINED,
+            "context": _context(obj, findings),
+            "findings": [_drawn(finding) for finding in findings],
         }
-        return TemplateResponse(request, "admin/documents/chunk/detail.html", context)
+
+
+@admin.register(Finding)
+class FindingAdmin(ReviewAdmin[Finding]):
+    """What was found outside passages; it holds the whole version."""
+
+    menu_name = "Findings outside passages"
+    policy_lookup = "version__policy"
+    list_display = (
+        "excerpt",
+        "document",
+        "version_number",
+        "where",
+        "rule",
+        "severity",
+        "decision",
+    )
+    list_display_links = ("excerpt",)
+    list_filter = (LooseFilter, OfVersion)
+    list_select_related = ("version__policy",)
+    search_fields = ("version__policy__title", "text")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Finding]:
+        """The findings that no passage holds."""
+        return super().get_queryset(request).filter(chunk=None)
+
+    @admin.display(description="text")
+    def excerpt(self, finding: Finding) -> SafeString:
+        """The text's beginning, invisible characters drawn."""
+        shown = pieces(finding.text[:EXCERPT])
+        return render_to_string("admin/documents/chunk/_pieces.html", {"pieces": shown})
+
+    @admin.display(description="policy", ordering="version__policy__title")
+    def document(self, finding: Finding) -> str:
+        """The policy's title."""
+        return finding.version.policy.title
+
+    @admin.display(description="version", ordering="version__number")
+    def version_number(self, finding: Finding) -> int:
+        """The number of the version."""
+        return finding.version.number
+
+    def decide(self, request: HttpRequest, obj: Finding, *, release: bool, note: str) -> None:
+        """Let the version go on, or reject it."""
+        actions.decide_finding(obj.pk, release=release, reviewer=staff(request), note=note)
+
+    def shown(self, obj: Finding) -> dict[str, Any]:
+        """The finding, which has no neighbours."""
+        return {
+            "title": f"Finding in {obj.version}",
+            "place": f"found in: {obj.where}",
+            "version": obj.version,
+            "state": obj.get_decision_display(),
+            "is_decided": obj.decision != Finding.Decision.PENDING,
+            "findings": [_drawn(obj)],
+            "consequence": "To reject it is to reject the whole version.",
+        }
+
+
+def _drawn(finding: Finding) -> tuple[Finding, list[Piece], list[Piece]]:
+    return finding, pieces(finding.text), pieces(finding.folded)
 
 
 def _spans(chunk: Chunk, findings: Iterable[Finding]) -> list[tuple[int, int]]:

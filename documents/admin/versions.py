@@ -16,8 +16,7 @@ from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db import transaction
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
@@ -25,49 +24,17 @@ from django.urls import URLPattern, path, reverse
 from django.utils.http import content_disposition_header
 from django.utils.safestring import SafeString
 
-from documents import access, audit, hooks, lifecycle
+from documents import audit, hooks
 from documents.admin import acts
 from documents.admin.base import OfPolicy, StaffAdmin, staff
+from documents.admin.rows import days_shown, named, shown_rows, status_of
 from documents.admin.uploads import UploadForm, message_of
 from documents.errors import DocumentsError
 from documents.ingestion import store
-from documents.models import Chunk, Finding, PolicyVersion, VersionState
+from documents.models import Finding, PolicyVersion
 
 CHUNKS_A_PAGE = 50
 MAX_POLLED = 100
-
-
-def shown_rows(versions: QuerySet[PolicyVersion]) -> QuerySet[PolicyVersion]:
-    """Versions with all that a row of a list shows, in a constant number of queries."""
-    held = Chunk.objects.filter(version=OuterRef("pk"), state=Chunk.State.QUARANTINED)
-    counted = held.order_by().values("version").annotate(n=Count("pk")).values("n")
-    return (
-        versions.select_related("policy", "detail")
-        .prefetch_related("labels")
-        .annotate(waiting=Coalesce(Subquery(counted), 0))
-    )
-
-
-def days_shown(version: PolicyVersion) -> str:
-    """The days in force, the last one inclusive."""
-    if version.effective is None:
-        return "not set"
-    first, last = access.effective_days(version)
-    return f"{first} to {last}" if last else f"from {first}"
-
-
-def status_of(version: Any) -> dict[str, Any]:
-    """Where a row of `shown_rows` stands, as the page's script reads it."""
-    return {
-        "version": str(version.public_id),
-        "state": version.state,
-        "label": VersionState(version.state).label,
-        "chunks": version.detail.chunk_count,
-        "embedded": version.detail.embedded_count,
-        "waiting": version.waiting,
-        "failure": version.detail.failure,
-        "is_moving": VersionState(version.state) in lifecycle.MOVING,
-    }
 
 
 @admin.register(PolicyVersion)
@@ -156,7 +123,7 @@ class PolicyVersionAdmin(StaffAdmin[PolicyVersion]):
             if act.is_allowed(staff(request), version):
                 self._act(request, version, act, {})
             else:
-                messages.error(request, f"{_named(version)}: you may not do this.")
+                messages.error(request, f"{named(version)}: you may not do this.")
 
     def _act(
         self, request: HttpRequest, version: PolicyVersion, act: acts.Act, given: dict[str, Any]
@@ -165,9 +132,9 @@ class PolicyVersionAdmin(StaffAdmin[PolicyVersion]):
             with transaction.atomic():
                 act.run(version, given, staff(request))
         except DocumentsError as error:
-            messages.error(request, f"{_named(version)}: {error.message}")
+            messages.error(request, f"{named(version)}: {error.message}")
             return error
-        messages.success(request, f"{_named(version)} was {act.done}.")
+        messages.success(request, f"{named(version)} was {act.done}.")
         return None
 
     def get_urls(self) -> list[URLPattern]:
@@ -303,10 +270,6 @@ class PolicyVersionAdmin(StaffAdmin[PolicyVersion]):
 
     class Media:
         js = ("documents/progress.js",)
-
-
-def _named(version: PolicyVersion) -> str:
-    return f"Version {version.number} of {version.policy.slug}"
 
 
 def _address(page: str, version_id: int) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from documents import access
 from documents.access import Reader
-from documents.models import AuditEvent, Chunk, Finding
+from documents.models import AuditEvent, Chunk, Finding, Policy, PolicyVersion
 from documents.tests import factories
 from documents.tests.admin import support
 from documents.tests.admin.support import client_of
@@ -55,7 +55,7 @@ def test_releasing_needs_a_note_and_reaches_readers(world):
     assert _held(world.ours).state == "quarantined"
     response = _decide(world.reviewer, held, "release", note="an example in a training")
 
-    assert "released to readers" in support.said(response)
+    assert "It was released" in support.said(response)
     assert support.POISON in _readable()
     with access.editing():
         finding = Finding.objects.filter(chunk=held)[0]
@@ -79,7 +79,7 @@ def test_a_decision_can_be_taken_back(world):
 
     assert support.POISON not in _readable()
     assert _held(world.ours).state == "rejected"
-    listed = client.get(BASE, {"decision": "rejected"}).context["cl"].result_list
+    listed = client.get(BASE, {"decided": "rejected"}).context["cl"].result_list
     assert [chunk.pk for chunk in listed] == [held.pk]
     assert list(client.get(BASE).context["cl"].result_list) == []
 
@@ -140,3 +140,62 @@ def test_a_held_version_goes_on_once_its_last_passage_is_decided(world, settings
     _decide(world.reviewer, _held(version), "reject")
 
     assert factories.version(version.pk).state == "awaiting_approval"
+
+
+def _titled() -> tuple[PolicyVersion, Finding]:
+    version = factories.parsed(policy_slug="titled", title=support.POISON, department="HR")
+    with access.editing():
+        return version, Finding.objects.filter(version=version, chunk=None)[0]
+
+
+def test_a_finding_in_the_title_holds_a_version_until_a_person_decides(world):
+    version, finding = _titled()
+    assert version.state == "held"
+    client = client_of(world.reviewer)
+    address = f"/admin/documents/finding/{finding.pk}/change/"
+    page = client.get(f"/admin/documents/policyversion/{version.pk}/change/").content.decode()
+    assert address in page
+    assert "To reject it is to reject the whole version." in client.get(address).content.decode()
+
+    data = {"decision": "release", "note": "it quotes an attack"}
+    assert client_of(world.owner).post(address, data).status_code == 403
+    client.post(address, data | {"note": ""})
+    assert factories.version(version.pk).state == "held"
+    for row in client.get("/admin/documents/finding/").context["cl"].result_list:
+        client.post(f"/admin/documents/finding/{row.pk}/change/", data)
+
+    assert factories.version(version.pk).state == "awaiting_approval"
+    assert list(client.get("/admin/documents/finding/").context["cl"].result_list) == []
+    event = AuditEvent.objects.filter(action="finding_released")[0]
+    assert (event.actor_id, event.after["note"]) == (world.reviewer.pk, "it quotes an attack")
+
+
+def test_rejecting_a_finding_in_the_title_rejects_the_version(world):
+    version, finding = _titled()
+
+    client_of(world.reviewer).post(
+        f"/admin/documents/finding/{finding.pk}/change/", {"decision": "reject", "note": "hostile"}
+    )
+
+    assert factories.version(version.pk).state == "rejected"
+
+
+def test_a_finding_of_another_department_has_no_page(world):
+    _, finding = _titled()
+    with access.editing():
+        Policy.objects.filter(slug="titled").update(department="Finance")
+    client = client_of(world.reviewer)
+    address = f"/admin/documents/finding/{finding.pk}/change/"
+
+    assert client.get(address).status_code == 404
+    assert client.post(address, {"decision": "release", "note": "x"}).status_code == 404
+    assert list(client.get("/admin/documents/finding/").context["cl"].result_list) == []
+    with access.editing():
+        assert Finding.objects.get(pk=finding.pk).decision == "pending"
+
+
+def test_the_menu_calls_the_lists_by_their_names(world):
+    page = client_of(world.reviewer).get("/admin/").content.decode()
+    assert "Passages in quarantine" in page
+    assert "Findings outside passages" in page
+    assert "Chunks" not in page

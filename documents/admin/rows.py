@@ -1,0 +1,49 @@
+"""How a version stands in a row, in words and for the script that keeps the row up to date."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from documents import access, lifecycle
+from documents.models import Chunk, PolicyVersion, VersionState
+
+
+def shown_rows(versions: QuerySet[PolicyVersion]) -> QuerySet[PolicyVersion]:
+    """Versions with all that a row of a list shows, in a constant number of queries."""
+    held = Chunk.objects.filter(version=OuterRef("pk"), state=Chunk.State.QUARANTINED)
+    counted = held.order_by().values("version").annotate(n=Count("pk")).values("n")
+    return (
+        versions.select_related("policy", "detail")
+        .prefetch_related("labels")
+        .annotate(waiting=Coalesce(Subquery(counted), 0))
+    )
+
+
+def days_shown(version: PolicyVersion) -> str:
+    """The days in force, the last one inclusive."""
+    if version.effective is None:
+        return "not set"
+    first, last = access.effective_days(version)
+    return f"{first} to {last}" if last else f"from {first}"
+
+
+def status_of(version: Any) -> dict[str, Any]:
+    """Where a row of `shown_rows` stands, as the page's script reads it."""
+    return {
+        "version": str(version.public_id),
+        "state": version.state,
+        "label": VersionState(version.state).label,
+        "chunks": version.detail.chunk_count,
+        "embedded": version.detail.embedded_count,
+        "waiting": version.waiting,
+        "failure": version.detail.failure,
+        "is_moving": VersionState(version.state) in lifecycle.MOVING,
+    }
+
+
+def named(version: PolicyVersion) -> str:
+    """A version as messages call it."""
+    return f"Version {version.number} of {version.policy.slug}"
