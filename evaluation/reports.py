@@ -16,7 +16,7 @@ from uuid import UUID
 
 from documents import access
 from documents.access import Reader
-from evaluation.metrics.summary import combined_revision, figures, judge_gates
+from evaluation.metrics.summary import combined_revision, figures, judge_gates, metric_names
 from evaluation.models import EvaluationRun, RunResult
 from evaluation.records import Figure, Gate, Scores
 
@@ -172,5 +172,11 @@ def _shown(row: RunResult) -> ShownResult:
         terms=tuple(row.terms),
         outcome=row.outcome,
         retrieved=tuple(row.retrieved),
-        scores=row.scores,
+        scores=_in_order(row.scores),
     )
+
+
+def _in_order(scores: dict[str, float | None]) -> dict[str, float | None]:
+    """Scores in the order of the metrics: the database sorts the keys of JSON."""
+    order = {name: place for place, name in enumerate(metric_names())}
+    return dict(sorted(scores.items(), key=lambda item: order.get(item[0], len(order))))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from django.db import ProgrammingError, connection
-from psycopg.sql import SQL, Identifier
+from psycopg.sql import SQL, Composed, Identifier
 
 from documents import access, actions
 from documents.access import Reader
@@ -69,6 +70,7 @@ def test_a_result_keeps_what_a_page_needs_and_neither_note_nor_passage_texts() -
 
     row = results(factories.run(factories.DAYS).run_id)["days"]
 
+    assert row.outcome is not None
     assert row.outcome["claims"][0]["citations"][0]["section_id"] == "1"
     assert row.expected == [
         {"is_found": True, "document": "leave", "section": "1", "quote": "27 days of annual leave"}
@@ -132,7 +134,8 @@ def test_a_run_that_breaks_off_keeps_what_it_has() -> None:
         assert run.results.count() == 1
 
 
-def test_what_cannot_be_asked_is_said_before_anything_is_asked(settings) -> None:  # type: ignore[no-untyped-def]  # pytest fixture
+def test_what_cannot_be_asked_is_said_before_anything_is_asked(settings: Any) -> None:
+    settings.ANTHROPIC_API_KEY = ""
     policies.label()
     tomorrow = access.today() + datetime.timedelta(days=1)
     with pytest.raises(QuestionFileError, match="day to come: days"):
@@ -242,26 +245,23 @@ def test_the_database_shows_nothing_outside_a_reading_and_no_total_inside_one() 
     "column", ["metrics", "thresholds", "questions", "corpus_revision", "question_set_id"]
 )
 def test_a_readers_role_cannot_select_figures_over_all_questions(column: str) -> None:
-    with (
-        pytest.raises(ProgrammingError, match="permission denied"),
-        access.reading_as(Reader(None, "nobody", frozenset())),
-        connection.cursor() as cursor,
-    ):
-        query = SQL("select {} from evaluation_evaluationrun").format(Identifier(column))
-        cursor.execute(query)
+    query = SQL("select {} from evaluation_evaluationrun").format(Identifier(column))
+    with pytest.raises(ProgrammingError, match="permission denied"):
+        _select_as_reader(query)
 
 
 @pytest.mark.parametrize("table", ["evaluation_question", "evaluation_questionset"])
 def test_a_readers_role_cannot_select_questions_of_a_set(table: str) -> None:
-    with (
-        pytest.raises(ProgrammingError, match="permission denied"),
-        access.reading_as(Reader(None, "nobody", frozenset())),
-        connection.cursor() as cursor,
-    ):
-        cursor.execute(SQL("select * from {}").format(Identifier(table)))
+    with pytest.raises(ProgrammingError, match="permission denied"):
+        _select_as_reader(SQL("select * from {}").format(Identifier(table)))
 
 
-def test_an_empty_list_of_labels_means_the_label_of_everyone(settings) -> None:  # type: ignore[no-untyped-def]  # pytest fixture
+def _select_as_reader(query: Composed) -> None:
+    with access.reading_as(Reader.with_labels(())), connection.cursor() as cursor:
+        cursor.execute(query)
+
+
+def test_an_empty_list_of_labels_means_the_label_of_everyone(settings: Any) -> None:
     question = LabelledQuestion("a", "Who?", answerable=False)
     assert observing.asker_labels(question) == ("all-staff",)
     settings.EVERYONE_LABEL = ""

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from copy import deepcopy
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -40,7 +41,7 @@ def test_two_places_in_one_section_do_not_take_ndcg_above_one() -> None:
 
 
 @pytest.mark.parametrize("metric", [recall_at_k, reciprocal_rank, ndcg_at_k])
-def test_nothing_relevant_or_no_depth_is_an_error(metric) -> None:  # type: ignore[no-untyped-def]  # three functions
+def test_nothing_relevant_or_no_depth_is_an_error(metric: Any) -> None:
     with pytest.raises(ValueError, match="expected places"):
         metric(RANKING, set(), k=5)
     with pytest.raises(ValueError, match="at least 1"):
