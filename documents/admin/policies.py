@@ -61,6 +61,8 @@ class PolicyForm(PolicyModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if self.instance.pk:
+            self.fields.pop("slug", None)  # declared fields outlive the admin's exclusion
         owner = self.fields.get("owner")
         if isinstance(owner, forms.ModelChoiceField):
             owner.queryset = possible_owners(self.user, self.instance)

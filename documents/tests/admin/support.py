@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.test import Client
 
 from documents import access, actions
-from documents.models import ManagedDepartment, Policy, PolicyVersion
+from documents.models import AuditEvent, ManagedDepartment, Policy, PolicyVersion
 from documents.tests import factories
 
 OURS, THEIRS = "HR", "Finance"
@@ -83,18 +83,23 @@ def client_of(user: User) -> Client:
 
 
 def text_file(
-    text: str = "# Leave\n\n## 1 Days\n\nStaff receive 30 days.\n", name: str = "leave.md"
-):
+    text: str | bytes = "# Leave\n\n## 1 Days\n\nStaff receive 30 days.\n", name: str = "leave.md"
+) -> SimpleUploadedFile:
     """A file to upload."""
     return SimpleUploadedFile(name, text.encode() if isinstance(text, str) else text)
 
 
-def said(response: HttpResponse) -> str:
+def said(response: HttpResponseBase) -> str:
     """The messages of a page, without the markup around them."""
-    html = response.content.decode()
+    html = response.content.decode()  # type: ignore[attr-defined]  # no stream
     found = re.findall(r'<ul class="(?:messagelist|errorlist)[^>]*>(.*?)</ul>', html, re.S)
     notes = re.findall(r'<p class="errornote"[^>]*>(.*?)</p>', html, re.S)
     return re.sub(r"<[^>]+>|\s+", " ", " ".join(found + notes)).replace("&#x27;", "'")
+
+
+def after(action: str) -> dict[str, object]:
+    """What the record says of the one act of this kind."""
+    return AuditEvent.objects.get(action=action).after or {}
 
 
 def approve(version: PolicyVersion, reviewer: User | None = None) -> PolicyVersion:

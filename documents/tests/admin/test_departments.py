@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from documents import access
 from documents.models import AuditEvent, Chunk, Finding, Policy, PolicyVersion
+from documents.tests import factories
 from documents.tests.admin import support
 from documents.tests.admin.support import CANARY, client_of
 
@@ -286,7 +287,7 @@ def test_owners_to_choose_from_are_colleagues_of_the_department(world):
 
 
 def test_staff_without_a_department_see_no_policy(world):
-    nobody = support.factories.user("lonely", groups=["policy owner"], is_staff=True)
+    nobody = factories.user("lonely", groups=["policy owner"], is_staff=True)
     client = client_of(nobody)
 
     page = client.get("/admin/documents/policyversion/")
