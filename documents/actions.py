@@ -24,6 +24,7 @@ from documents.models import (
     Chunk,
     Finding,
     LabelGrant,
+    ManagedDepartment,
     Policy,
     PolicyVersion,
     Section,
@@ -466,6 +467,12 @@ def create_labels(rows: Iterable[dict[str, Any]]) -> None:
     """Make the labels that do not exist yet; each row holds the fields of `AccessLabel`."""
     for row in rows:
         AccessLabel.objects.get_or_create(slug=row["slug"], defaults=row)
+
+
+def let_manage(user: User, departments: Iterable[str]) -> None:
+    """Let a member of staff look after the policies of these departments."""
+    for department in departments:
+        ManagedDepartment.objects.get_or_create(user=user, department=department)
 
 
 def grant_label(

@@ -66,6 +66,7 @@ def _user(row: dict[str, Any]) -> User:
         user.set_password(row["password_hint"])
         user.save(update_fields=["password"])
         user.groups.set(Group.objects.filter(name__in=row["groups"]))
+        actions.let_manage(user, row.get("departments", []))
         for slug in row["labels"]:
             if slug != settings.EVERYONE_LABEL:
                 actions.grant_label(slug, actor=None, user=user)

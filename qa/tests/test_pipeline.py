@@ -418,7 +418,7 @@ def test_a_stored_answer_closes_with_the_text_it_rests_on(ann):
 
     assert stored is not None
     assert stored["claims"] == []
-    assert "27" not in json.dumps(stored)
+    assert "27 days" not in json.dumps(stored)
     assert stored["notices"]
 
 
