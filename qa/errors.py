@@ -2,6 +2,7 @@
 
 QAError
 ├── InvalidQuestionError        the question itself cannot be taken
+├── AnswererUnavailableError    the answerer asked for cannot be used as things are set
 ├── RetrievalError              the search could not be run
 └── GenerationError
     ├── ClaudeUnavailableError  retryable: no connection, timeout, 429, 529, 5xx
@@ -30,6 +31,12 @@ class InvalidQuestionError(QAError):
     """The question is empty, too long, or not text."""
 
     code = "invalid_question"
+
+
+class AnswererUnavailableError(QAError):
+    """The answerer that was asked for by name cannot be used; the message says what is missing."""
+
+    code = "answerer_unavailable"
 
 
 class RetrievalError(QAError):

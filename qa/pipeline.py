@@ -27,7 +27,7 @@ from qa.answering import extractive, gates, prompt
 from qa.answering.refusals import refusal
 from qa.answering.verify import Checked
 from qa.answering.verify.missing import may_say_missing
-from qa.errors import GenerationError
+from qa.errors import AnswererUnavailableError, GenerationError
 from qa.records import (
     ClaimVerified,
     Confidence,
@@ -58,6 +58,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
+CLAUDE = "claude"
 EXTRACTIVE = "extractive"
 REVIEW_NOTICE = "A passage of a policy that was looked at awaits review and was not read."
 LOCAL_NOTICE = (
@@ -117,9 +118,11 @@ async def answer_question(asked: Asked) -> AsyncGenerator[Event, None]:
 
     Raises:
         InvalidQuestionError: nothing to ask, or too long.
+        AnswererUnavailableError: Claude is asked for by name and no key is set.
         ValidationProblem: a future date without the right to read ahead.
     """
     asked = replace(asked, question=gates.clean_question(asked.question))
+    _require_answerer(asked.answerer)
     clock = _Clock()
     run = await _in_thread(_open, asked)
     try:
@@ -134,6 +137,15 @@ async def answer_question(asked: Asked) -> AsyncGenerator[Event, None]:
     except Exception:
         await _in_thread(answer_log.abort_entry, run.entry)
         raise
+
+
+def _require_answerer(answerer: str | None) -> None:
+    """Whoever asks for Claude by name must not get another answerer in silence."""
+    if answerer == CLAUDE and not settings.ANTHROPIC_API_KEY:
+        raise AnswererUnavailableError(
+            "Claude cannot answer without a key. Set ANTHROPIC_API_KEY, or leave the answerer out "
+            "to get an answer quoted from the policies."
+        )
 
 
 def _open(asked: Asked) -> _Run:
