@@ -34,8 +34,9 @@ run: setup ## start everything, with demonstration policies; Ctrl-C stops it
 dev: setup ## the same, and restart the web process when code changes
 	@DJANGO_DEBUG=$${DJANGO_DEBUG:-true} $(PY) -m legalqa.run --reload
 
-test: setup-dev ## all tests but those in a browser
-	@$(PY) -m pytest -m "not browser" $(PYTEST_ARGS)
+test: setup-dev ## all tests but those in a browser, with the coverage that they must reach
+	@$(PY) -m pytest -m "not browser" --cov --cov-report=term:skip-covered \
+		--cov-fail-under=90 $(PYTEST_ARGS)
 
 test-browser: setup-dev ## the tests in a real Chromium
 	@CHROMIUM="$$(bin/chromium)" $(PY) -m pytest -m browser $(PYTEST_ARGS)

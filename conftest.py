@@ -49,13 +49,13 @@ def django_db_setup(
         _become(connection, "legalqa_app", "")
     yield
     with django_db_blocker.unblock():  # type: ignore[attr-defined]  # pytest-django's blocker
-        _become(connection, settings.DATABASE_OWNER_USER, settings.DATABASE_OWNER_PASSWORD)
         with connection.cursor() as cursor:  # connections that other threads left open
             cursor.execute(
                 "select pg_terminate_backend(pid) from pg_stat_activity"
                 " where datname = current_database() and pid <> pg_backend_pid()"
-                " and usename <> 'postgres'"
+                " and usename = current_user"  # a role may end its own alone
             )
+        _become(connection, settings.DATABASE_OWNER_USER, settings.DATABASE_OWNER_PASSWORD)
 
 
 def _become(connection: object, user: str, password: str) -> None:

@@ -166,20 +166,7 @@ def test_every_quote_is_verbatim_in_the_version_in_force(name: str) -> None:
             assert folded(expected["quote"]) in text, question["id"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "questions.jsonl",
-        pytest.param(
-            "calibration.jsonl",
-            marks=pytest.mark.xfail(
-                strict=True,
-                reason="the headings '3 Working from abroad' and '8 Hours and availability' are "
-                "taken for amounts and lose their numbers; remove this mark once they keep them",
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize("name", ["questions.jsonl", "calibration.jsonl"])
 def test_every_quote_lies_in_the_section_that_it_names(name: str) -> None:
     for question in questions(name):
         for expected in question["expected"]:
