@@ -189,7 +189,8 @@ WHITENOISE_AUTOREFRESH = DEBUG
 
 # --- Policies: labels, approval, screening -----------------------------------------------
 
-EVERYONE_LABEL = env.text("LEGALQA_EVERYONE_LABEL", default="all-staff")
+# Empty: off, so that only grants give anything to read.
+EVERYONE_LABEL = env.text("LEGALQA_EVERYONE_LABEL", default="all-staff", keep_empty=True)
 APPROVAL = env.choice("LEGALQA_APPROVAL", ("none", "any", "four-eyes"), default="any")
 SCREENING = env.boolean("LEGALQA_SCREENING", default=True)
 HOLD_VERSION_ON_FINDING = env.boolean("LEGALQA_HOLD_VERSION_ON_FINDING", default=False)

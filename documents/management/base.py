@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -20,6 +21,14 @@ class ClearErrorsCommand(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Every command can print JSON."""
         parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        """Run from the command line; an argument that `type=` refuses is an error like others."""
+        try:
+            super().run_from_argv(argv)
+        except CommandError as error:  # while parsing: Django handles those of `execute` alone
+            self.stderr.write(f"CommandError: {error}")
+            sys.exit(error.returncode)
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command; `DocumentsError` and a missing database become `CommandError`."""

@@ -130,7 +130,7 @@ class Command(ClearErrorsCommand):
             raise CommandError(
                 f"{len(failed)} of {len(files)} files failed; see their lines above."
             )
-        if not has_worker:
+        if not has_worker and any(file.state in lifecycle.MOVING for file in files):
             raise CommandError(
                 "The files are safely received, but no worker is running, so they wait. Start one "
                 "(make run, or celery -A legalqa worker), or run this again with --inline."
