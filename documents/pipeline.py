@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePath
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from pgvector import HalfVector, SparseVector
 
-from documents import access, embedding, hooks, lifecycle, queue
+from documents import access, embedding, hooks, labelling, lifecycle, queue
 from documents.errors import EmbeddingError, ParseError, TransitionError, ValidationProblem
 from documents.ingestion import analysis, screen, store
 from documents.ingestion.process import process_document
@@ -43,6 +43,10 @@ from documents.records import (
 )
 
 PIPELINE_VERSION = "1"
+LABELS_LOST = (
+    "A section with labels of its own was not found again. Upload the file as a new version "
+    "and label it."
+)
 _UNREAD = (VersionState.RECEIVED, VersionState.PARSING, VersionState.SCREENING)
 
 
@@ -130,9 +134,14 @@ def _store(job: _Job, processed: ProcessedDocument) -> None:
         detail = VersionDetail.objects.get(version=version)
         if version.state != VersionState.PARSING or detail.attempts != job.attempt:
             return  # a later run has taken over
+        own_labels = labelling.own_labels(version)
+        if not own_labels.keys() <= set(map(labelling.mark_of, processed.sections)):
+            fail_version(job.version_id, LABELS_LOST, is_retryable=False, attempt=job.attempt)
+            return
         lifecycle.transition(job.version_id, VersionState.SCREENING)
         version.refresh_from_db()
         _replace_content(version, detail, processed)
+        labelling.restore_labels(version, own_labels)
         blocking = [f for f in processed.findings if f.severity is Severity.BLOCK]
         # A finding in the title, the file name or hidden text has no passage to hold.
         has_loose = any(not finding.chunks for finding in blocking)
@@ -170,11 +179,21 @@ def _replace_content(
 
 
 def _take_title(version: PolicyVersion, file_name: str, title: str | None) -> None:
-    """A policy that was named after its first file takes the document's own title."""
+    """A policy that was named after its first file takes the document's own title.
+
+    Not one that speaks to an AI system: a title travels with every passage, and the finding
+    in the heading holds only the passages below it.
+    """
     policy = version.policy
-    if title and version.number == 1 and policy.title == title_from(file_name):
+    is_named_after_file = version.number == 1 and policy.title == title_from(file_name)
+    if title and is_named_after_file and not _is_blocked(title):
         policy.title = title[:300]
         policy.save(update_fields=["title"])
+
+
+def _is_blocked(text: str) -> bool:
+    found = screen.screen_text(text) if settings.SCREENING else ()
+    return any(finding.severity is Severity.BLOCK for finding in found)
 
 
 def title_from(file_name: str) -> str:
@@ -406,6 +425,7 @@ def publish_version(version_id: int) -> None:
             detail.save(update_fields=["failure"])
             lifecycle.transition(version_id, VersionState.FAILED, detail={"reason": problem})
             return
+        VersionDetail.objects.filter(pk=version_id).update(embedded_count=F("chunk_count"))
         _make_room(version)
         version.refresh_from_db()
         lifecycle.transition(version_id, VersionState.PUBLISHED)
@@ -417,6 +437,11 @@ def _why_not_publish(version: PolicyVersion) -> str | None:
         return "The version has no audience label: set its labels, then approve it again."
     if version.effective is None:
         return "The version has no first day in force: set it, then approve it again."
+    try:
+        first, last = access.effective_days(version)
+        check_dates(version.policy, first, last, besides=version.pk)
+    except ValidationProblem as error:  # another was published on that day since approval
+        return error.message
     spec = embedding.model_for(version.language)
     if spec is not None and version.chunks.filter(embedding__isnull=True).exists():
         raise EmbeddingError("A passage still lacks its vector.")
@@ -434,7 +459,10 @@ def _make_room(version: PolicyVersion) -> None:
     (`actions.check_dates`), and again here by the exclusion constraint.
     """
     first = version.effective.lower
-    others = PolicyVersion.objects.filter(policy_id=version.policy_id, state=VersionState.PUBLISHED)
+    # Locked, so that nobody retires, withdraws or releases a passage of it meanwhile.
+    others = PolicyVersion.objects.select_for_update(of=("self",)).filter(
+        policy_id=version.policy_id, state=VersionState.PUBLISHED
+    )
     earlier = others.filter(effective__contains=first).first()
     if earlier is not None and earlier.effective.lower < first:
         close_version(earlier, last_day=first - datetime.timedelta(days=1))
@@ -483,6 +511,12 @@ def check_dates(
     if last is not None and last < first:
         raise ValidationProblem(
             f"The last day ({last}) lies before the first ({first}).", code="bad_dates"
+        )
+    if datetime.date.max in (first, last):
+        raise ValidationProblem(
+            f"{datetime.date.max} is no day that can be reached. Leave the last day empty for a "
+            "version without an end.",
+            code="bad_dates",
         )
     others = PolicyVersion.objects.filter(policy=policy, state=VersionState.PUBLISHED)
     clash = others.filter(effective__startswith=first).first()
