@@ -458,17 +458,18 @@ def allowed_hosts() -> frozenset[str]:
     return frozenset(AllowedDomain.objects.values_list("host", flat=True))
 
 
-def policies_awaiting_review(classes: Iterable[int], slugs: Iterable[str]) -> frozenset[str]:
-    """Which of these policies hold a passage that waits for review and that these classes see.
+def policies_awaiting_review(reading: Reading, slugs: Iterable[str]) -> frozenset[str]:
+    """Which of these policies, as in force on the day of a reading, await review in part.
 
-    Runs outside any reading: the reader's role cannot see held passages, and one under a
-    label that the reader lacks is not hinted at.
+    Runs after the reading: the reader's role cannot see held passages. One under a label that
+    the reader lacks, or of a version of another day, is not hinted at.
     """
     with editing():
         held = Chunk.objects.filter(
             state=Chunk.State.QUARANTINED,
-            access_class__in=list(classes),
+            access_class__in=list(reading.classes),
             version__state="published",
+            version__effective__contains=reading.as_of,
             version__policy__slug__in=list(slugs),
         )
         return frozenset(held.values_list("version__policy__slug", flat=True).distinct())

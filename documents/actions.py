@@ -13,10 +13,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.db.models import Max, QuerySet
+from django.db.models import Max, Q, QuerySet
 from django.utils.text import slugify
 
-from documents import access, audit, lifecycle, pipeline, queue
+from documents import access, audit, labelling, lifecycle, pipeline, queue
 from documents.errors import ValidationProblem
 from documents.ingestion import store
 from documents.models import (
@@ -82,10 +82,10 @@ def upload(given: Upload, *, actor: User | None) -> Received:
     with access.editing():
         labels = access.require_labels(given.labels)
         policy = _policy_for(given, labels, actor)
-        same = _same_bytes(policy, sha256)
+        first = given.effective_from or access.today()
+        same = _same_bytes(policy, sha256, first)
         if same is not None:
             return _received(same, is_duplicate=True)
-        first = given.effective_from or access.today()
         pipeline.check_dates(policy, first, given.effective_to)
         if given.publish and not _has_audience(labels or policy.default_labels.all()):
             raise ValidationProblem(
@@ -155,10 +155,16 @@ def _policy_for(given: Upload, labels: Sequence[AccessLabel], actor: User | None
     return policy
 
 
-def _same_bytes(policy: Policy, sha256: str) -> PolicyVersion | None:
+def _same_bytes(policy: Policy, sha256: str, first: datetime.date) -> PolicyVersion | None:
+    """The version that holds these bytes already, unless it has ended before `first`.
+
+    A text that another has followed can come into force again, as a version of its own.
+    """
     gone = [VersionState.REJECTED, VersionState.WITHDRAWN, VersionState.FAILED]
     versions = PolicyVersion.objects.filter(policy=policy, detail__file_sha256=sha256)
-    return versions.exclude(state__in=gone).order_by("-number").first()
+    has_no_end = Q(effective__isnull=True) | Q(effective__upper_inf=True)
+    lasting = versions.filter(has_no_end | Q(effective__endswith__gt=first))
+    return lasting.exclude(state__in=gone).order_by("-number").first()
 
 
 def _create_version(
@@ -309,11 +315,12 @@ def decide_chunk(chunk_id: int, *, release: bool, reviewer: User | None, note: s
     if not note.strip():
         raise ValidationProblem("Say in a note why you decide so.", code="note_missing")
     with access.editing():
-        chunk = (
-            Chunk.objects.select_for_update(of=("self",))
-            .select_related("version__policy")
-            .get(pk=chunk_id)
+        # The version first, as everything that moves or hides it does: its state and its days
+        # decide whether the passage is shown.
+        version = lifecycle.lock(
+            Chunk.objects.values_list("version_id", flat=True).get(pk=chunk_id)
         )
+        chunk = Chunk.objects.select_for_update(of=("self",)).get(pk=chunk_id)
         if chunk.state == Chunk.State.READY:
             raise ValidationProblem("This passage is not in quarantine.", code="not_held")
         before = chunk.state
@@ -321,8 +328,8 @@ def decide_chunk(chunk_id: int, *, release: bool, reviewer: User | None, note: s
         if not release:
             pipeline.hide_chunks(Chunk.objects.filter(pk=chunk_id))
         Chunk.objects.filter(pk=chunk_id).update(state=chunk.state)
-        if release and chunk.version.state == VersionState.PUBLISHED and before != chunk.state:
-            pipeline.show_chunks(chunk.version, Chunk.objects.filter(pk=chunk_id))
+        if release and version.state == VersionState.PUBLISHED and before != chunk.state:
+            pipeline.show_chunks(version, Chunk.objects.filter(pk=chunk_id))
         _decide_findings(chunk, release, reviewer, note)
         audit.record(
             "passage_released" if release else "passage_rejected",
@@ -331,7 +338,7 @@ def decide_chunk(chunk_id: int, *, release: bool, reviewer: User | None, note: s
             before={"state": before},
             after={"state": chunk.state, "note": note},
         )
-        _leave_hold(chunk.version, reviewer)
+        _leave_hold(version, reviewer)
 
 
 def _decide_findings(chunk: Chunk, release: bool, reviewer: User | None, note: str) -> None:
@@ -364,7 +371,8 @@ def decide_finding(finding_id: int, *, release: bool, reviewer: User | None, not
     """Decide on a finding outside any passage: release it, or reject the whole version.
 
     Raises:
-        ValidationProblem: no note is given, or the finding belongs to a passage.
+        ValidationProblem: no note is given, the finding belongs to a passage, or the version
+            has gone too far to be rejected.
     """
     if not note.strip():
         raise ValidationProblem("Say in a note why you decide so.", code="note_missing")
@@ -373,6 +381,8 @@ def decide_finding(finding_id: int, *, release: bool, reviewer: User | None, not
         if finding.chunk_id is not None:
             raise ValidationProblem("Decide on the passage of this finding.", code="has_passage")
         version = lifecycle.lock(finding.version_id)
+        if not release:
+            _require_rejectable(version)
         finding.decision = Finding.Decision.RELEASED if release else Finding.Decision.REJECTED
         finding.reviewer, finding.note = reviewer, note
         finding.decided_at = datetime.datetime.now(datetime.UTC)
@@ -385,8 +395,26 @@ def decide_finding(finding_id: int, *, release: bool, reviewer: User | None, not
         )
         if release:
             _leave_hold(version, reviewer)
-        elif version.state in (VersionState.HELD, VersionState.AWAITING_APPROVAL):
+        elif version.state not in _GONE:
             lifecycle.transition(version.pk, VersionState.REJECTED, actor=reviewer)
+
+
+_GONE = (VersionState.REJECTED, VersionState.WITHDRAWN)
+
+
+def _require_rejectable(version: PolicyVersion) -> None:
+    """Refuse to note a rejection that would leave the text with its readers."""
+    state = VersionState(version.state)
+    if state in _GONE or VersionState.REJECTED in lifecycle.ALLOWED[state]:
+        return
+    if state is VersionState.PUBLISHED:
+        raise ValidationProblem(
+            "The version is published: withdraw it, and nobody can read it any more.",
+            code="published",
+        )
+    raise ValidationProblem(
+        "The version is being worked on. Decide when it rests.", code="not_resting"
+    )
 
 
 def set_version_labels(version_id: int, slugs: Sequence[str], *, actor: User | None) -> None:
@@ -405,7 +433,7 @@ def set_version_labels(version_id: int, slugs: Sequence[str], *, actor: User | N
             )
         before = sorted(label.slug for label in version.labels.all())
         version.labels.set(labels)
-        _relabel(version)
+        labelling.relabel(version)
         audit.record(
             "version_labels_changed",
             version,
@@ -426,7 +454,7 @@ def set_section_labels(section_id: int, slugs: Sequence[str], *, actor: User | N
         version = lifecycle.lock(section.version_id)
         before = sorted(label.slug for label in section.labels.all())
         section.labels.set(access.require_labels(slugs))
-        _relabel(version)
+        labelling.relabel(version)
         audit.record(
             "section_labels_changed",
             section,
@@ -434,33 +462,6 @@ def set_section_labels(section_id: int, slugs: Sequence[str], *, actor: User | N
             before={"labels": before},
             after={"labels": sorted(slugs)},
         )
-
-
-def _relabel(version: PolicyVersion) -> None:
-    """Give every chunk the class of its section: own labels, else the nearest parent's.
-
-    A restriction of a parent section holds below it whatever a child says, since the child's
-    path shows the parent's heading. A section's own restriction alone keeps the audiences
-    that it would have had, so adding one never widens and never empties.
-    """
-    effective: dict[int, frozenset[AccessLabel]] = {}
-    of_version = frozenset(version.labels.all())
-    sections = version.sections.prefetch_related("labels").order_by("ordinal")
-    for section in sections:
-        above = effective.get(section.parent_id, of_version) if section.parent_id else of_version
-        effective[section.pk] = _combined(above, frozenset(section.labels.all()))
-    for labels in set(effective.values()):
-        ids = [pk for pk, own in effective.items() if own == labels]
-        access_class = access.class_for(labels)
-        chunks = version.chunks.filter(section__in=ids)
-        chunks.exclude(access_class=access_class).update(access_class=access_class)
-
-
-def _combined(above: frozenset[AccessLabel], own: frozenset[AccessLabel]) -> frozenset[AccessLabel]:
-    is_audience = {label for label in own if label.role == AccessLabel.Role.AUDIENCE}
-    audiences = is_audience or {label for label in above if label.role == AccessLabel.Role.AUDIENCE}
-    restrictions = {label for label in above | own if label.role == AccessLabel.Role.RESTRICTION}
-    return frozenset(audiences | restrictions)
 
 
 def create_labels(rows: Iterable[dict[str, Any]]) -> None:

@@ -512,10 +512,9 @@ def check_dates(
         raise ValidationProblem(
             f"The last day ({last}) lies before the first ({first}).", code="bad_dates"
         )
-    if datetime.date.max in (first, last):
+    if last == datetime.date.max:  # its end, the day after, is no date
         raise ValidationProblem(
-            f"{datetime.date.max} is no day that can be reached. Leave the last day empty for a "
-            "version without an end.",
+            f"{last} is the end of the calendar: leave the last day empty instead.",
             code="bad_dates",
         )
     others = PolicyVersion.objects.filter(policy=policy, state=VersionState.PUBLISHED)

@@ -117,14 +117,22 @@ def test_a_finding_holds_its_passage_and_lets_the_rest_through():
     with access.editing():
         held = Chunk.objects.get(version=version, state=Chunk.State.QUARANTINED)
         assert Finding.objects.filter(chunk=held).exists()
-    assert access.policies_awaiting_review(_classes(), [version.policy.slug]) == {
-        version.policy.slug
-    }
+    assert _awaiting_review(version) == {version.policy.slug}
 
 
-def _classes() -> frozenset[int]:
-    with access.reading_as(Reader.with_labels(["all-staff"])) as reading:
-        return reading.classes
+def _awaiting_review(version: PolicyVersion, as_of: datetime.date | None = None) -> frozenset[str]:
+    with access.reading_as(Reader.with_labels(["all-staff"]), as_of) as reading:
+        pass
+    return access.policies_awaiting_review(reading, [version.policy.slug])
+
+
+def test_a_held_passage_of_another_days_version_is_not_hinted_at():
+    version = factories.published(V1, policy_slug="loan", effective_from=day(2025, 1, 1))
+    factories.published(POISONED, policy_slug="loan", effective_from=day(2090, 1, 1))
+    factories.published(POISONED + "\nOld.\n", policy_slug="loan", effective_from=day(2024, 1, 1))
+
+    assert _awaiting_review(version) == frozenset()
+    assert _awaiting_review(version, day(2024, 6, 1)) == {"loan"}
 
 
 def test_releasing_and_rejecting_can_be_taken_back():

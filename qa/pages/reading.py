@@ -122,7 +122,7 @@ def section_page(
 
 
 def _version(section: ReadableSection, reading: Reading) -> ShownVersion:
-    waiting = access.policies_awaiting_review(reading.classes, [section.policy_slug])
+    waiting = access.policies_awaiting_review(reading, [section.policy_slug])
     last = section.effective_to
     return ShownVersion(
         title=section.policy_title,

@@ -199,7 +199,7 @@ def _separator(text: str, chunk: ReadableChunk, end: int) -> str:
 def marked_for_review(result: SearchResult, reading: Reading) -> SearchResult:
     """Mark the passages of policies of which a passage awaits review; after the reading."""
     slugs = {passage.policy for passage in result.passages}
-    waiting = access.policies_awaiting_review(reading.classes, slugs) if slugs else frozenset()
+    waiting = access.policies_awaiting_review(reading, slugs) if slugs else frozenset()
     if not waiting:
         return result
     return replace(
