@@ -18,7 +18,8 @@ from typing import Final
 from documents.ingestion.analysis import content_words
 from qa.answering.answer_kinds import defines, enumerates, fits
 from qa.answering.clauses import ITEM, Clause, count_words, split_clauses
-from qa.answering.questions import Keyword, Question, Wanted, read_question, synonyms
+from qa.answering.question_words import synonyms
+from qa.answering.questions import Keyword, Question, Wanted, read_question
 from qa.answering.verify.addresses import find_addresses
 from qa.answering.verify.output_policy import is_safe_sentence
 from qa.answering.verify.quantities import find_quantities

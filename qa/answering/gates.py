@@ -16,11 +16,13 @@ from itertools import pairwise
 from typing import Final
 
 from documents.ingestion.analysis import content_words
-from qa.answering.questions import Keyword, read_question, synonyms
+from qa.answering.question_words import synonyms
+from qa.answering.questions import Keyword, read_question
 from qa.errors import InvalidQuestionError
 from qa.records import GateDecision, Passage, SearchResult
 
 MAX_QUESTION_LENGTH: Final = 1000
+_MAX_LOOKED_AT: Final = 100_000  # characters that are cleaned one by one; nobody types more
 _BEST: Final = 3
 _NEAR: Final = 8  # words within which two words of the question count as near each other
 
@@ -69,17 +71,20 @@ def clean_question(text: str, *, max_length: int = MAX_QUESTION_LENGTH) -> str:
     Raises:
         InvalidQuestionError: nothing is left, or too much; the message says what to do.
     """
+    if len(text) > _MAX_LOOKED_AT:
+        raise InvalidQuestionError(_too_long(len(text), max_length))
     text = "".join(" " if c in "\t\r\n\x0b\x0c" else c for c in text)
     kept = "".join(c for c in text if unicodedata.category(c) not in {"Cc", "Cs", "Co", "Cn"})
     question = " ".join(kept.split())
     if not any(character.isalnum() for character in question):
         raise InvalidQuestionError("The question is empty. Type a question in words.")
     if len(question) > max_length:
-        raise InvalidQuestionError(
-            f"The question has {len(question)} characters; at most {max_length} are allowed. "
-            "Shorten it."
-        )
+        raise InvalidQuestionError(_too_long(len(question), max_length))
     return question
+
+
+def _too_long(length: int, max_length: int) -> str:
+    return f"The question has {length} characters; at most {max_length} are allowed. Shorten it."
 
 
 def before_answer(
