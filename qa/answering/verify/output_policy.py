@@ -10,13 +10,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from documents.ingestion.folding import fold_for_quotes
 from qa.answering.verify import addresses
 from qa.answering.verify.addresses import Address
-from qa.answering.verify.source import Source
 from qa.records import RefusalCode, Verdict
+
+if TYPE_CHECKING:
+    from qa.answering.verify.source import Source
 
 CHECK: Final = "output_policy"
 _TAGS: Final = (
@@ -97,23 +99,30 @@ _CHINESE_REQUEST = re.compile(
 )
 _CHINESE_NEGATED = re.compile(r"勿|不要|不得|切莫|不可|不會|不会|不应|不應")
 _INVISIBLE = re.compile(r"[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
-_AT_ASSISTANT = re.compile(
+# Orders that no text for people holds, wherever they stand.
+_COMMANDS_ASSISTANT = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}\b(?:instructions?|prompts?|"
     r"guardrails?|"
-    r"system (?:message|prompt))\b|\byou are now\b|\b(?:reveal|print|show|repeat|"
-    r"output)\b[^.\n]{0,30}"
+    r"system (?:message|prompt))\b|\byou are now (?:an? |the )?(?:\w+ ){0,2}(?:ai|assistant|"
+    r"chatbot|bot|language model|agent)\b|\b(?:reveal|print|show|repeat|output)\b[^.\n]{0,30}"
     r"\b(?:system prompt|your (?:instructions|prompt))\b|"
-    r"\b(?:tell|inform|ask|instruct|convince)\s+(?:the\s+)?(?:reader|user|asker|employee|person "
-    r"who asks)s?\b|"
     r"\b(?:ai|chatbot|language model|llm|assistant)s?\b[^.\n]{0,50}\b(?:must|should|shall|"
     r"please)\b[^.\n]{0,30}"
     r"\b(?:answer|reply|respond|say|tell|output|ignore|cite)\b|"
+    r"\banswer (?:every|all|any|each)\b[^.\n]{0,40}\bquestions?\b[^.\n]{0,30}\b(?:with|by|as)\b|"
+    r"\bif you are (?:an?|the) (?:ai|"
+    r"assistant|model|chatbot|bot)\b|"
+    r"(?<!不得)(?<!不可)(?<!不能)(?<!不應)(?<!不应)(?<!不要)(?<!勿)"
+    r"(?:忽略|無視|无视|忘記|忘记|不理會|不要理會|不用理会|不必理會)[^。\n]{0,16}(?:指示|指令|"
+    r"規定|规定|規則|规则|提示|內容|内容)",
+    re.IGNORECASE,
+)
+# What a text for people may hold too, so that it says something about its own sentence alone.
+_STEERS_ANSWER = re.compile(
+    r"\b(?:tell|inform|ask|instruct|convince)\s+(?:the\s+)?(?:reader|user|asker|employee|person "
+    r"who asks)s?\b|\byou are now\b|"
     r"\b(?:do not|don't|never) (?:mention|cite|reveal|tell)\b[^.\n]{0,40}\b(?:document|source|"
     r"passage|policy|user|reader)|"
-    r"\banswer (?:every|all|any|each)\b[^.\n]{0,40}\bquestions?\b|\bif you are (?:an?|the) (?:ai|"
-    r"assistant|model|chatbot|bot)\b|"
-    r"(?:忽略|無視|无视|忘記|忘记|不理會|不要理會|不用理会|不必理會)[^。\n]{0,16}(?:指示|指令|"
-    r"規定|规定|規則|规则|提示|內容|内容)|"
     r"(?:告訴|告诉|告知|回覆|回复|回答)(?:使用者|用戶|用户|讀者|读者|提問者|提问者|員工|"
     r"员工)[，,：:]",
     re.IGNORECASE,
@@ -155,7 +164,12 @@ def speaks_to_assistant(text: str) -> bool:
 
     The screen at ingestion holds such passages; this is what still stands when it is off.
     """
-    return _AT_ASSISTANT.search(_normal(text)) is not None
+    return commands_assistant(text) or _STEERS_ANSWER.search(_normal(text)) is not None
+
+
+def commands_assistant(text: str) -> bool:
+    """Whether the text holds an order that can only be meant for whoever answers."""
+    return _COMMANDS_ASSISTANT.search(_normal(text)) is not None
 
 
 def is_safe_sentence(text: str) -> bool:

@@ -1,8 +1,9 @@
 """Check 2: the quoted words stand in the cited passage, one after the other.
 
 Compared after folding (NFKC, dashes, quotation marks, white space, invisible characters),
-never digits or letters. A quote is 3 to 60 words, or a whole clause however short, and
-does not reach across a gap where a passage leaves out text.
+never digits or letters. A quote is 3 to 60 words, or a whole clause however short. It does
+not reach across a gap where a passage leaves out text, and a paragraph that gives orders to
+whoever answers is not quoted from.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ def find_quote(source: Source, quote: str) -> tuple[VerifiedCitation | None, str
     found = source.passage.text[start:end]
     if Passage.GAP.strip() in found:
         return None, "The quote reaches across a gap in the passage."
+    if any(start < last and first < end for first, last in source.planted):
+        return None, "The quoted words stand in a paragraph that gives orders to an assistant."
     words = count_words(found)
     if words > MAX_WORDS:
         return None, f"The quote has {words} words; at most {MAX_WORDS} may be quoted at once."

@@ -15,6 +15,7 @@ from typing import Final
 from documents.ingestion.analysis import content_words
 from documents.ingestion.folding import Folded, fold_for_quotes
 from qa.answering.clauses import Clause, is_cjk, split_clauses
+from qa.answering.verify.planted import planted_spans
 from qa.answering.verify.quantities import Quantity, find_quantities, fold
 from qa.records import Passage
 
@@ -78,6 +79,11 @@ class Source:
     def clauses(self) -> list[Clause]:
         """The passage's sentences, items and rows."""
         return split_clauses(self.passage.text)
+
+    @cached_property
+    def planted(self) -> list[tuple[int, int]]:
+        """Spans of paragraphs that speak to whoever answers; they support nothing."""
+        return planted_spans(self.passage.text)
 
     @cached_property
     def language(self) -> str:
