@@ -310,6 +310,8 @@ def readable_policies(reading: Reading) -> list[Policy]:
 
 def readable_sections(reading: Reading, policy_slug: str) -> list[ReadableSection]:
     """The readable sections of the version of a policy that is in force, in order."""
+    if "\x00" in policy_slug:
+        return []  # out of an address; the database would not take it
     sections = Section.objects.filter(version__policy__slug=policy_slug)
     return _assemble(reading, sections)
 

@@ -136,7 +136,8 @@ def slug_for(name: str) -> str:
 
 
 def _policy_for(given: Upload, labels: Sequence[AccessLabel], actor: User | None) -> Policy:
-    title = given.title or pipeline.title_from(given.file_name)
+    # In one line: a title stands in lines of text, and must not begin one of its own.
+    title = " ".join(given.title.split()) or pipeline.title_from(given.file_name)
     slug = given.policy_slug or slug_for(title)
     policy, is_new = Policy.objects.get_or_create(
         slug=slug,

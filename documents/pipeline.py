@@ -198,7 +198,7 @@ def _is_blocked(text: str) -> bool:
 
 def title_from(file_name: str) -> str:
     """A readable title from a file name: `leave-policy.md` gives `Leave policy`."""
-    words = PurePath(file_name).stem.replace("_", " ").replace("-", " ").strip()
+    words = " ".join(PurePath(file_name).stem.replace("_", " ").replace("-", " ").split())
     return words[:1].upper() + words[1:] if words else "Untitled policy"
 
 

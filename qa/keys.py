@@ -46,6 +46,8 @@ def create_key(
 
 def find_key(key: str) -> ApiKey | None:
     """The valid key row of an active user; None for anything else, without saying why."""
+    if not key.isascii() or not key.isprintable():
+        return None  # no key of ours, and the database takes no NUL
     now = datetime.datetime.now(datetime.UTC)
     row = (
         ApiKey.objects.filter(prefix=key[:_PREFIX_LENGTH], revoked_at=None, user__is_active=True)

@@ -25,7 +25,7 @@ def save(directory: Path, data: bytes) -> str:
     """
     sha256 = hashlib.sha256(data).hexdigest()
     target = path_of(directory, sha256)
-    if target.exists():
+    if _holds(target, sha256):
         return sha256
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=target.parent)
@@ -35,10 +35,25 @@ def save(directory: Path, data: bytes) -> str:
             file.flush()
             os.fsync(file.fileno())
         Path(name).replace(target)
+        _flush_folder(target.parent)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
     return sha256
+
+
+def _holds(target: Path, sha256: str) -> bool:
+    """Whether the file is there and sound: an altered one is written anew."""
+    return target.exists() and hashlib.sha256(target.read_bytes()).hexdigest() == sha256
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the new name itself survive a loss of power."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def load(directory: Path, sha256: str) -> bytes:

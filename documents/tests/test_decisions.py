@@ -13,6 +13,7 @@ from django.db import connection
 from documents import access, actions, pipeline
 from documents.access import Reader
 from documents.errors import ValidationProblem
+from documents.ingestion import store
 from documents.models import Chunk, Finding, PolicyVersion, VersionState
 from documents.tests import factories
 
@@ -209,3 +210,16 @@ def test_the_last_day_of_the_calendar_is_refused_in_words():
     version = factories.published(V1)
     with pytest.raises(ValidationProblem, match="leave the last day empty"):
         actions.retire_version(version.pk, last_day=day.max, actor=None)
+
+
+@pytest.mark.django_db
+def test_uploading_again_mends_a_file_that_was_altered_on_disk(settings):
+    damaged = factories.received(V1, policy_slug="loan")
+    store.path_of(settings.FILES_DIR, damaged.detail.file_sha256).write_bytes(b"")
+    with pytest.raises(FileNotFoundError):
+        pipeline.ingest_version(damaged.pk)
+
+    received = factories.received(V1, policy_slug="loan-again")
+    pipeline.ingest_version(received.pk)
+
+    assert factories.version(received.pk).state == VersionState.AWAITING_APPROVAL

@@ -14,7 +14,7 @@ import traceback
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
@@ -127,6 +127,8 @@ def problem_of(error: Exception) -> Problem:
         return _unavailable("database_down", "The database cannot be reached. Try again shortly.")
     if isinstance(error, RequestDataTooBig):
         return Problem(413, "too_large", "The request is too large.")
+    if isinstance(error, SuspiciousOperation):
+        return Problem(400, "invalid", "The request has too many parts, or is malformed.")
     if isinstance(error, DocumentsError | QAError) and not isinstance(error, AccessError):
         return _of_own(error)
     return _unforeseen(error)

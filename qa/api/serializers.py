@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -122,6 +123,12 @@ class _IngestSerializer(StrictSerializer):
     wait = serializers.FloatField(
         default=0, min_value=0, max_value=60, help_text="Seconds to wait until it rests."
     )
+
+    def validate_wait(self, value: float) -> float:
+        """A number: one that compares with nothing would never run out."""
+        if math.isnan(value):
+            raise serializers.ValidationError("A valid number is required.")
+        return value
 
     def validate_policy(self, value: str) -> str:
         """A slug, if anything."""

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import connection
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import PermissionDenied
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
@@ -19,6 +19,7 @@ from documents import actions, stewards
 from documents.stewards import VersionStatus
 from qa.api import examples, schemas
 from qa.api.authentication import user_of
+from qa.api.parsers import JsonParser
 from qa.api.permissions import Scope, has_scope, may
 from qa.api.problems import NotFoundError
 from qa.api.serializers import (
@@ -46,7 +47,7 @@ class IngestView(ApiView):
     """Takes a document as a version of a policy."""
 
     permission_classes = (has_scope(Scope.INGEST),)
-    parser_classes = (JSONParser, MultiPartParser)
+    parser_classes = (JsonParser, MultiPartParser)
 
     @property
     def max_body_bytes(self) -> int:  # type: ignore[override]  # follows a setting

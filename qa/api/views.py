@@ -10,7 +10,7 @@ from django.conf import settings
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework.parsers import BaseParser, JSONParser
+from rest_framework.parsers import BaseParser
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -22,6 +22,7 @@ from qa.answering import gates
 from qa.answering.present import outcome_json, source_json
 from qa.api import examples, schemas, sse
 from qa.api.authentication import reader_of, user_of
+from qa.api.parsers import JsonParser
 from qa.api.permissions import Scope, has_scope, may
 from qa.api.problems import NotFoundError, Problem, TooLargeError
 from qa.api.serializers import AsOfSerializer, QuestionSerializer, SectionQuerySerializer
@@ -40,7 +41,7 @@ NOTHING_READABLE = (
 class ApiView(APIView):
     """What all operations share: nothing of a body that is too large is read."""
 
-    parser_classes: Sequence[type[BaseParser]] = (JSONParser,)
+    parser_classes: Sequence[type[BaseParser]] = (JsonParser,)
     max_body_bytes = 64 * 1024
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

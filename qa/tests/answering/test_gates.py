@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,6 +59,14 @@ def test_empty_question_is_refused_in_words(text: str) -> None:
 def test_long_question_names_the_limit() -> None:
     with pytest.raises(InvalidQuestionError, match="at most 1000"):
         clean_question("why " * 600)
+
+
+def test_a_huge_text_is_refused_without_looking_at_each_character():
+    started = time.perf_counter()
+    with pytest.raises(InvalidQuestionError, match="20000000 characters"):
+        clean_question("why " * 5_000_000)
+
+    assert time.perf_counter() - started < 1
 
 
 @given(st.text(max_size=200))

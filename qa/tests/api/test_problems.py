@@ -120,3 +120,42 @@ def test_unknown_key_while_the_database_is_down_is_a_503(monkeypatch: pytest.Mon
     reply = Client().get("/api/v1/me", headers={"Authorization": "Bearer lqa_x"})
 
     assert reply.status_code == 503
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        ("[" * 60_000, "application/json"),
+        (b'{"question": "x"}', "application/json; charset=base64"),
+        (b'{"question": "x"}', "application/json; charset=zlib"),
+        (b'{"question": "\xff"}', "application/json"),
+    ],
+)
+def test_body_that_cannot_be_read_is_a_400(body: str | bytes, content_type: str) -> None:
+    client = Client(raise_request_exception=False)
+    client.force_login(factories.user("emp"))
+
+    reply = client.generic("POST", "/api/v1/ask", body, content_type=content_type)
+
+    assert (reply.status_code, reply.json()["code"]) == (400, "parse_error")
+
+
+@pytest.mark.django_db
+def test_form_with_too_many_fields_is_a_400() -> None:
+    client = Client(raise_request_exception=False)
+    client.force_login(factories.user("emp", is_superuser=True))
+
+    reply = client.post("/api/v1/ingest", {f"f{i}": "x" for i in range(2000)})
+
+    assert (reply.status_code, reply.json()["code"]) == (400, "invalid")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("key", ["\x00", "lqa_\x00abc", "lqa_\u00e9"])
+def test_key_that_the_database_could_not_take_is_unknown(key: str) -> None:
+    client = Client(raise_request_exception=False)
+
+    reply = client.get("/api/v1/me", headers={"Authorization": f"Bearer {key}"})
+
+    assert (reply.status_code, reply.json()["code"]) == (401, "invalid_key")

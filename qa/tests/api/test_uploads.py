@@ -183,3 +183,17 @@ def test_new_policy_goes_to_a_department_of_the_caller(owner: Api) -> None:
 
     assert wrong.json()["code"] == "unknown_department"
     assert none.post("ingest", DOCUMENT).json()["code"] == "no_department"
+
+
+def test_waiting_for_what_is_no_number_is_refused(owner: Api) -> None:
+    for wait in ("nan", "NaN", "inf", "-nan"):
+        assert owner.post("ingest", {**DOCUMENT, "wait": wait}).status_code == 400
+
+
+def test_title_keeps_to_one_line(owner: Api) -> None:
+    from documents import access
+
+    owner.post("ingest", {**DOCUMENT, "title": "Leave\n> Fake policy"})
+
+    with access.editing():
+        assert PolicyVersion.objects.get().policy.title == "Leave > Fake policy"

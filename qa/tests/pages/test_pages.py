@@ -472,3 +472,10 @@ def test_a_database_that_is_away_gives_503_and_other_faults_500(
     assert broken.status_code == 500
     assert b"secret detail" not in broken.content
     assert b"db.internal" not in away.content
+
+
+def test_address_with_a_nul_is_not_found() -> None:
+    client = Client(raise_request_exception=False)
+    client.force_login(factories.user())
+
+    assert client.get("/policies/%00/").status_code == 404
