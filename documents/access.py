@@ -336,11 +336,10 @@ def _assemble(reading: Reading, sections: QuerySet[Section]) -> list[ReadableSec
     chunks = Chunk.objects.filter(section__in=[s.pk for s in found]).order_by("ordinal")
     for chunk in chunks.defer("embedding"):
         by_section.setdefault(chunk.section_id, []).append(chunk)
-    hosted = reading.hosted_classes
-    return [_readable(s, by_section[s.pk], hosted) for s in found if s.pk in by_section]
+    return [_readable(reading, s, by_section[s.pk]) for s in found if s.pk in by_section]
 
 
-def _readable(section: Section, chunks: list[Chunk], hosted: frozenset[int]) -> ReadableSection:
+def _readable(reading: Reading, section: Section, chunks: list[Chunk]) -> ReadableSection:
     version = section.version
     first, last = effective_days(version)
     return ReadableSection(
@@ -355,9 +354,15 @@ def _readable(section: Section, chunks: list[Chunk], hosted: frozenset[int]) -> 
         language=version.language,
         version_number=version.number,
         effective_from=first,
-        effective_to=last,
-        chunks=joined_chunks(chunks, hosted),
+        effective_to=_shown_end(reading, last),
+        chunks=joined_chunks(chunks, reading.hosted_classes),
     )
+
+
+def _shown_end(reading: Reading, last: date | None) -> date | None:
+    """The last day, once it is past: one to come tells of the version that begins after it."""
+    is_past = last is not None and last < reading.today
+    return last if is_past or reading.reader.may_read_scheduled else None
 
 
 def joined_chunks(chunks: list[Chunk], hosted: frozenset[int]) -> tuple[ReadableChunk, ...]:

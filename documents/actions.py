@@ -150,6 +150,11 @@ def _policy_for(given: Upload, labels: Sequence[AccessLabel], actor: User | None
             "language": given.language,
         },
     )
+    if not is_new and given.department and policy.department != given.department:
+        # A new policy was meant, and another department made one of this name in between.
+        raise ValidationProblem(
+            "The name of the policy was taken just now. Upload the file again.", code="name_taken"
+        )
     if is_new:
         policy.default_labels.set(labels)
         audit.record("policy_created", policy, actor=actor, after={"slug": slug, "title": title})

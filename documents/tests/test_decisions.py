@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 from django.db import connection
 
-from documents import access, actions, pipeline
+from documents import access, actions, pipeline, stewards
 from documents.access import Reader
 from documents.errors import ValidationProblem
 from documents.ingestion import store
@@ -223,3 +223,40 @@ def test_uploading_again_mends_a_file_that_was_altered_on_disk(settings):
     pipeline.ingest_version(received.pk)
 
     assert factories.version(received.pk).state == VersionState.AWAITING_APPROVAL
+
+
+@pytest.mark.django_db
+def test_a_new_policy_whose_name_another_department_took_meanwhile_is_not_its_next_version():
+    home = stewards.Home("bonus", "Finance")  # looked up before the other one came
+    factories.published(V1, policy_slug="bonus", department="HR")
+
+    with pytest.raises(ValidationProblem, match="taken just now"):
+        factories.received(V2, policy_slug=home.policy_slug, department=home.department)
+
+
+# What is to come
+
+
+@pytest.mark.django_db
+def test_a_scheduled_version_does_not_show_in_the_days_of_the_one_in_force():
+    factories.published(V1, policy_slug="loan", effective_from=day(2024, 1, 1))
+    factories.label("board")
+    before = _days_shown()
+
+    factories.published(V2, policy_slug="loan", effective_from=day(2090, 1, 1), labels=("board",))
+
+    assert before == _days_shown() == (day(2024, 1, 1), None)
+
+
+@pytest.mark.django_db
+def test_the_last_day_of_a_past_version_is_shown():
+    factories.published(V1, policy_slug="loan", effective_from=day(2024, 1, 1))
+    factories.published(V2, policy_slug="loan", effective_from=day(2025, 1, 1))
+
+    assert _days_shown(day(2024, 6, 1)) == (day(2024, 1, 1), day(2024, 12, 31))
+
+
+def _days_shown(as_of: datetime.date | None = None) -> tuple[datetime.date, datetime.date | None]:
+    with access.reading_as(Reader.with_labels(["all-staff"]), as_of) as reading:
+        (section,) = access.readable_sections(reading, "loan")
+    return section.effective_from, section.effective_to
