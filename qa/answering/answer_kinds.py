@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
+from documents.ingestion.analysis import content_words
+from qa.answering.focus import counts, defines_term, limits, measures, names_holder, only_mentions
 from qa.answering.questions import Question, Wanted
 from qa.answering.verify.addresses import find_addresses
 from qa.answering.verify.quantities import Quantity, QuantityKind, find_quantities
@@ -78,12 +80,38 @@ _NO_QUANTITY: Final = re.compile(
 )
 
 
-def fits(asked: Question, text: str) -> bool:
-    """Whether `text` holds what `asked` wants."""
+_NO_LIMIT: Final = re.compile(
+    r"\b(?:unlimited|no (?:upper )?limit|any number|no maximum|not limited|none|"
+    r"(?:no|not) more than one|at most one|only one|just one)\b|不限",
+    re.IGNORECASE,
+)
+_PLACE: Final = re.compile(
+    r"\b(?:in|at|on|via|through|to the|inside|outside)\s+(?!(?:connection|order|addition|case|"
+    r"accordance|respect|relation|writing|time|advance|general|particular|behalf|any|no|least|"
+    r"most|which|response|(?:the |a )?(?:location|place|venue|address|site)s? (?:where|of|at))\b)"
+    r"(?P<place>(?:[\w'’-]+ ?){1,4})",
+    re.IGNORECASE,
+)
+
+
+def fits(asked: Question, text: str, headings: Sequence[str] = ()) -> bool:
+    """Whether `text`, which stands under `headings`, holds what `asked` wants."""
+    if asked.term:
+        return defines_term(asked.term, text, headings)
+    if asked.role:
+        return names_holder(asked.role, text)
+    if asked.wanted is Wanted.PLACE:
+        return _has_place(asked, text)
+    if only_mentions(asked, text):
+        return False
     check = _CHECKS.get(asked.wanted)
     if asked.wanted is Wanted.MONEY and not _COSTS.search(asked.text):
         check = _has_count
-    return check is None or check(text)
+    if check is None or not check(text):
+        return check is None
+    if asked.is_extent:
+        return measures(asked, text)
+    return asked.wanted is not Wanted.COUNT or bool(_NO_LIMIT.search(text)) or counts(asked, text)
 
 
 def _quantities(text: str) -> list[Quantity]:
@@ -110,7 +138,7 @@ def _has_countable(text: str) -> bool:
     """A number of things: no length of time, date or `twice a year`."""
     found = _quantities(text)
     is_number = any(q.kind is QuantityKind.NUMBER or q.is_share for q in found)
-    return is_number or bool(_NO_QUANTITY.search(text))
+    return is_number or bool(_NO_LIMIT.search(text))
 
 
 def _has_name(text: str) -> bool:
@@ -132,6 +160,14 @@ def _has_duration(text: str) -> bool:
 def _has_time(text: str) -> bool:
     is_ordinal = any(q.kind is QuantityKind.ORDINAL for q in _quantities(text))
     return is_ordinal or _has_duration(text) or bool(_TIME_WORDS.search(text))
+
+
+def _has_place(asked: Question, text: str) -> bool:
+    """Whether it names a place, address or channel besides the words of the question."""
+    own = {stem for keyword in asked.keywords for stem in keyword.stems}
+    return bool(find_addresses(text)) or any(
+        not set(content_words(match["place"], "en")) <= own for match in _PLACE.finditer(text)
+    )
 
 
 def _has_frequency(text: str) -> bool:
@@ -162,6 +198,7 @@ def enumerates(text: str) -> bool:
 
 _CHECKS: Final[dict[Wanted, Callable[[str], bool]]] = {
     Wanted.MONEY: _has_money,
+    Wanted.QUANTITY: limits,
     Wanted.COUNT: _has_countable,
     Wanted.DURATION: _has_duration,
     Wanted.TIME: _has_time,

@@ -21,7 +21,7 @@ makes made let take takes do does did done put use using still ever also maximum
 limit amount number time times date day days hour hours week weeks month months year years
 before after last currently own highest lowest largest smallest longest shortest permitted
 entitled eligible able receive required necessary must apply applies new mean means meaning
-meant call called mentioned work
+meant call called mentioned work deadline cap ceiling
 """
 NO_TOPIC: Final = frozenset(_NO_TOPIC_WORDS.split())
 _SYNONYMS: Final = (
@@ -42,7 +42,7 @@ _SYNONYMS: Final = (
     "buy purchase bought",
     "erase delete destroy erasure deletion",
     "keep retain store retention kept stored",
-    "approve authorise consent agree approval sign-off authorisation",
+    "approve authorise consent approval sign-off authorisation",
     "child baby",
     "spouse wife husband partner",
     "doctor physician",
@@ -78,6 +78,8 @@ _SYNONYMS: Final = (
     "employment job",
     "bike bicycle",
     "money cash",
+    "park parking stand",
+    "announce publish notice",
 )
 _CHINESE_SYNONYMS: Final = (
     "休假 請假 放假",

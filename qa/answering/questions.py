@@ -7,9 +7,10 @@ used. English and Chinese question forms; other languages get words and no sort.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from typing import Final
 
 from documents.ingestion.analysis import content_words
@@ -23,12 +24,14 @@ class Wanted(StrEnum):
     """The sort of thing that would answer."""
 
     MONEY = "money"
+    QUANTITY = "quantity"
     DURATION = "duration"
     COUNT = "count"
     TIME = "time"
     FREQUENCY = "frequency"
     PERSON = "person"
     NAME = "name"
+    PLACE = "place"
     CONTACT = "contact"
     DEFINITION = "definition"
     LIST = "list"
@@ -55,13 +58,19 @@ class Question:
     wanted: Wanted
     keywords: tuple[Keyword, ...]
     quantities: tuple[Quantity, ...] = ()  # `above £5,000`, `after 23:00`
+    term: str = ""  # what `what does X mean` wants defined
+    role: str = ""  # whose holder `who is the X` wants named
+    is_extent: bool = False  # `how many days of leave`: how much there is, not by when
+    unit: frozenset[str] = frozenset()  # in which `how many weeks` wants it
+    pairs: tuple[tuple[int, int], ...] = ()  # keywords that stand side by side: `expense claims`
 
 
 _MONEY: Final = (
     r"how much|(?:what|which)(?: is| are| was)?(?: the| my| our)?(?: \w+){0,3}? (?:cost|price|fee|"
     r"deposit|allowance|budget|fine|charge|amount|excess|salary|bonus)s?\b|how (?:large|big|"
     r"high) is"
-    r"|(?:above|below|up to|over|from) what (?:amount|sum|price|value)|what does .+ cost\b"
+    r"|(?:above|below|up to|over|from) what (?:amount|sum|price|value)|what does .+ cost\b|"
+    r"\bin (?:dollars|euros|pounds|us ?d|gbp|money)\b"
 )
 _FORMS: Final = tuple(
     (wanted, re.compile(pattern, re.IGNORECASE))
@@ -76,6 +85,10 @@ _FORMS: Final = tuple(
                       r"airline|maker|"
                       r"manufacturer|make|product|newspaper|hospital|university|court)\b|"
                       r"\bname of\b|哪家|哪間|什麼品牌|哪個品牌|名稱"),
+        (Wanted.QUANTITY, r"^(?!.*\b(?:mean|fee|cost|price|allowance|budget|fine|charge)s?\b)\W*"
+                          r"what(?:'s| is| are) (?:the |my |our )?(?:[\w'’-]+ ){0,4}?(?:limit|"
+                          r"maximum|minimum|cap|ceiling|threshold|age|percentage|rate|length|"
+                          r"duration)s?\b"),
         (Wanted.DEFINITION, r"^\W*what (?:is|are) (?:an? )?(?!the\b|our\b|my\b|your\b)[\w\"'“” "
                             r"-]{3,40}\?$|"
                             r"\bwhat (?:does|do|is meant by) .+ (?:mean|stand for|refer to)\b|"
@@ -103,6 +116,7 @@ _FORMS: Final = tuple(
                       r"hour)\b|\bwhat time\b|"
                       r"\bby when\b|\buntil when\b|\bwhat (?:date|day)\b|何時|何时|什麼時候|"
                       r"什么时候|幾點|几点|哪一?天|何日"),
+        (Wanted.PLACE, r"^\W*(?:and |so )?where\b"),
         (Wanted.PERSON, r"^(?:\W*(?:and|so|by|to|with|from) )?who(?:m|se)?\b|\bwho(?:m|se)? "
                         r"(?:must|may|can|has|do|"
                         r"does|is|approves?|decides?|should|needs?|will)\b|\b(?:which|what) "
@@ -120,17 +134,54 @@ _FORMS: Final = tuple(
                         r"要不要|需不需要|可以.{0,30}[嗎吗]"),
     )
 )  # fmt: skip
+_AUXILIARY: Final = (
+    r"(?:of|do|does|did|is|are|must|may|can|has|have|should|will|need|for|in|to|am|was|were|had|"
+    r"would|could|per|a|each|on|at|by|from|with)"
+)
 _HEAD: Final = re.compile(
     r"\b(?:how many|how much|which|what|whose)\s+(?!is|are|was|were|does|do|did|must|may|can|"
-    r"should|"
-    r"will|has|have|happens|if|about)(?P<head>(?:[\w'-]+\s+){0,1}?[\w'-]+)(?=\s+(?:of|do|does|"
-    r"did|is|are|"
-    r"must|may|can|has|have|should|will|need|for|in|to|am|was|were|had|would|could|per|a|each|on|"
-    r"at|by|"
-    r"from|with|covers|supplies|apply|\w+s)\b|\?)|"
+    r"should|will|has|have|happens|if|about)"
+    rf"(?P<head>(?:[\w'-]+\s+(?!{_AUXILIARY}\b))?[\w'-]+)"
+    rf"(?=\s+(?:{_AUXILIARY}|covers|supplies|apply|\w+s)\b|\?)|"
     r"\b(?:what|where) (?:is|are|was) (?:the |our |my )?(?:[\w'-]+ ){0,3}?(?P<thing>[\w-]+)"
     r"(?= (?:for|of|in|per|to|on|at|a|when|if|after)\b|\?|$)",
     re.IGNORECASE,
+)
+_WHO_DOES: Final = re.compile(
+    r"\bwho (?:(?:must|may|can|should|shall|will|has to|needs to|is (?:allowed|entitled) to) )?"
+    r"(?!is|are|was|were|do|does|did|has|have|else|or|to\b|responsible|contact)(?P<verb>[a-z]+)",
+    re.IGNORECASE,
+)
+_TERM: Final = re.compile(
+    r"\bwhat (?:does|do) (?:an? |the )?(?:(?:term|word|phrase|expression) )?(?P<a>.+?) "
+    r"(?:mean|stand for|refer to)\b|"
+    r"\bwhat is meant by (?:an? |the )?(?:(?:term|word|phrase) )?(?P<b>.+?)\?*$|"
+    r"\b(?:definition|meaning) of (?:an? |the )?(?:(?:term|word|phrase) )?(?P<c>.+?)\?*$|"
+    r"^\W*what (?:is|are) (?:an? )?(?P<d>(?:(?!(?:for|in|per|at|to|on|when|if|after|by|from|"
+    r"with|there)\b)[\w'’-]+ ?)+)\?*$|"
+    r"(?:何謂|何谓|什麼是|什么是)(?P<e>[^？?，。]+)|^(?P<f>[^？?，。]{1,20}?)(?:是什麼意思|是什么意思|"
+    r"是指什麼|指的是什麼|的定義)",
+    re.IGNORECASE,
+)
+_NO_TERM: Final = re.compile(r"\b(?:for|after|than|when|if|before|during|without)\b", re.I)
+_ROLE: Final = re.compile(
+    r"^\W*who (?:is|are) (?:the |our |your )?(?P<role>[^?]+?)\W*$", re.IGNORECASE
+)
+_NO_HOLDER: Final = re.compile(
+    r"\b(?:responsible|allowed|entitled|eligible|covered|exempt|liable|able|required|to|that|who|"
+    r"in charge|accountable|informed|affected|considered|\w+ed)\b",
+    re.IGNORECASE,
+)
+_EXTENT: Final = re.compile(
+    r"\bhow (?:many (?:\w+ ){0,2}(?P<unit>seconds|minutes|hours|days|nights|weeks|months|years)|"
+    r"much (?:\w+ )?leave)\b(?!.*\b(?:notice|advance|ahead|before|after|prior|beforehand|within|"
+    r"until|deadline|from|following|late|early)\b)",
+    re.IGNORECASE,
+)
+_WITHIN: Final = re.compile(r"\b(?:within|in|after|before|by|for) how many\b", re.IGNORECASE)
+_NOUN_FOLLOWS: Final = r"\b(?:the|an?|any|my|our|your|on|of|for|at|in|with|from|by|which|what) "
+_INVERTED: Final = (  # `may a car stand`: a subject meets its verb
+    r"\b(?:may|can|must|do|does|did|will|shall|should|is|are|has|have)(?: the| an?| my| our)? "
 )
 _LIGHT: Final = 0.25
 _ASKED_ABOUT: Final = frozenset(
@@ -157,7 +208,46 @@ def read_question(text: str, language: str) -> Question:
     quantities = tuple(q for q in find_quantities(text) if q.kind in _ASKED_ABOUT)
     bare = text if in_cjk else _without(text, quantities)
     keywords = _cjk_keywords(bare) if in_cjk else _keywords(bare, language)
-    return Question(text, in_cjk, wanted, keywords, quantities)
+    extent = _EXTENT.search(text)
+    return Question(
+        text,
+        in_cjk,
+        wanted,
+        keywords,
+        quantities,
+        term=_term(text) if wanted is Wanted.DEFINITION else "",
+        role=_role(text) if wanted is Wanted.PERSON else "",
+        is_extent=bool(extent) and not _WITHIN.search(text),
+        unit=units.canonical(extent["unit"]) if extent and extent["unit"] else frozenset(),
+        pairs=() if in_cjk else tuple(_pairs(text, keywords)),
+    )
+
+
+def _pairs(text: str, keywords: Sequence[Keyword]) -> Iterator[tuple[int, int]]:
+    """Words that name one thing together: neighbours behind an article or preposition."""
+    is_open = False
+    for index, (first, second) in enumerate(pairwise(keywords)):
+        name = rf"\b{re.escape(first.surface)}[ -]{re.escape(second.surface)}\b"
+        is_near = first.weight >= 1 <= second.weight and re.search(name, text) is not None
+        is_noun = is_open or re.search(rf"{_NOUN_FOLLOWS}{name}", text, re.IGNORECASE) is not None
+        is_open = is_near and is_noun and not re.search(rf"{_INVERTED}{name}", text, re.IGNORECASE)
+        if is_open:
+            yield index, index + 1
+
+
+def _term(text: str) -> str:
+    match = _TERM.search(text)
+    term = next((found for found in match.groups() if found), "") if match else ""
+    if _NO_TERM.search(term):
+        return ""
+    return re.sub(r"^(?:the|an?) ", "", term.strip(" \"'“”‘’「」?？"))
+
+
+def _role(text: str) -> str:
+    """The role of `who is the X`; not of `who is responsible for X`, which any role answers."""
+    match = _ROLE.match(text)
+    role = re.sub(r"\s+(?:of|at|for|in) .*$", "", match["role"]) if match else ""
+    return "" if _NO_HOLDER.search(role) else role
 
 
 def _without(text: str, quantities: Iterable[Quantity]) -> str:
@@ -173,6 +263,7 @@ def _keywords(text: str, language: str) -> tuple[Keyword, ...]:
         for match in _HEAD.finditer(text)
         for word in (match["head"] or match["thing"] or "").split()
     }
+    heads |= {match["verb"].casefold() for match in _WHO_DOES.finditer(text)}
     found: dict[frozenset[str], Keyword] = {}
     for match in _TOKEN.finditer(text):
         surface = re.sub(r"['’]s$", "", match.group())
