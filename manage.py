@@ -33,8 +33,14 @@ def main() -> None:
 
         ensure_running()
     from django.core.management import execute_from_command_line
+    from django.db import OperationalError
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except OperationalError as error:  # Django's own commands, such as migrate
+        from documents.management.base import database_down
+
+        sys.exit(f"CommandError: {database_down(error)}")
 
 
 if __name__ == "__main__":

@@ -119,7 +119,8 @@ def _check_upload(given: Upload) -> None:
         )
     if given.effective_to and given.effective_from and given.effective_to < given.effective_from:
         raise ValidationProblem(
-            f"The last day ({given.effective_to}) lies before the first ({given.effective_from}).",
+            f"The last day ({given.effective_to}) lies before the first ({given.effective_from}). "
+            "Correct one of them.",
             code="bad_dates",
         )
 

@@ -37,14 +37,19 @@ class ClearErrorsCommand(BaseCommand):
         except DocumentsError as error:
             raise CommandError(error.message) from error
         except OperationalError as error:
-            raise CommandError(
-                f"The database cannot be reached ({str(error).splitlines()[0]}). "
-                "Start it, or check DATABASE_URL; python manage.py doctor says what is wrong."
-            ) from error
+            raise CommandError(database_down(error)) from error
 
     def print_json(self, value: object) -> None:
         """Write one JSON document to standard output."""
         self.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+
+
+def database_down(error: OperationalError) -> str:
+    """What to do about a database that does not answer."""
+    return (
+        f"The database cannot be reached ({str(error).splitlines()[0]}). "
+        "Start it, or check DATABASE_URL; python manage.py doctor says what is wrong."
+    )
 
 
 def day(text: str) -> datetime.date:

@@ -40,5 +40,8 @@ def reader_from(options: dict[str, Any]) -> Reader:
         raise CommandError("Say who asks: --user NAME, or --labels all-staff.")
     user = get_user_model().objects.filter(username=options["user"], is_active=True).first()
     if user is None:
-        raise CommandError(f"There is no active user {options['user']}.")
+        raise CommandError(
+            f"There is no active user {options['user']}. Name another with --user, or read with "
+            "--labels all-staff."
+        )
     return Reader.for_user(user)

@@ -96,7 +96,11 @@ def _migrations() -> Part:
 
 
 def _roles() -> Part:
-    found = [m for m in run_checks(databases=["default"]) if (m.id or "").startswith("documents.")]
+    try:
+        messages = run_checks(databases=["default"])
+    except DatabaseError as error:
+        return Part("roles", False, str(error).splitlines()[0], "See database.")
+    found = [m for m in messages if (m.id or "").startswith("documents.")]
     remedy = " ".join(str(m.hint) for m in found if m.hint) or "See database."
     return Part("roles", not found, "; ".join(m.msg for m in found) or "enforced", remedy)
 
