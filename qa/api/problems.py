@@ -34,6 +34,7 @@ logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 NOT_FOUND = "There is nothing here that you may read."
+NOT_SIGNED_IN = "Sign in, or send an API key in the header Authorization: Bearer <key>."
 RETRY_AFTER_SECONDS = 5
 _TITLES = {
     400: "Invalid request",
@@ -171,7 +172,9 @@ def _of_api_exception(error: exceptions.APIException) -> Problem:
         return Problem(error.status_code, "invalid", detail, errors=errors, headers=headers)
     codes = error.get_codes()
     code = codes if isinstance(codes, str) else error.default_code
-    return Problem(error.status_code, code, str(error.detail), headers=headers)
+    is_nobody = isinstance(error, exceptions.NotAuthenticated)
+    detail = NOT_SIGNED_IN if is_nobody else str(error.detail)
+    return Problem(error.status_code, code, detail, headers=headers)
 
 
 def _field_errors(detail: Any, at: str = "") -> list[FieldError]:
