@@ -13,7 +13,7 @@ from documents.ingestion.analysis import content_words
 from qa.answering.focus import counts, defines_term, limits, measures, names_holder, only_mentions
 from qa.answering.questions import Question, Wanted
 from qa.answering.verify.addresses import find_addresses
-from qa.answering.verify.quantities import Quantity, QuantityKind, find_quantities
+from qa.answering.verify.quantities import Quantity, QuantityKind, find_quantities, fold
 
 _ROLE: Final = re.compile(
     r"\b(?:manager|director|officer|head|chief|chair(?:man|woman|person)?|committee|board|"
@@ -72,7 +72,8 @@ _NAME: Final = re.compile(
     r"\b[A-Z][a-z]+[A-Z]\w+"
 )
 _NO_QUANTITY: Final = re.compile(
-    r"\b(?:unlimited|no limit|free of charge|free|no fee|no charge|none|nothing|any number|all|"
+    r"\b(?:unlimited|no limit|free of charge|free|no fee|no charge|none|nothing|any number|"
+    r"all costs|"
     r"no maximum|"
     r"not limited|in full|full|without (?:a )?limit|half)\b|免費|免费|不限|全額|全额|折半|照給|"
     r"照给|全部|實報實銷",
@@ -83,6 +84,10 @@ _NO_QUANTITY: Final = re.compile(
 _NO_LIMIT: Final = re.compile(
     r"\b(?:unlimited|no (?:upper )?limit|any number|no maximum|not limited|none|"
     r"(?:no|not) more than one|at most one|only one|just one)\b|不限",
+    re.IGNORECASE,
+)
+_UNTIL: Final = re.compile(
+    r"(?:\b(?:until|till|by|before|to|through|later than|expir\w+:?)(?: the)?|[至迄到])\s*$",
     re.IGNORECASE,
 )
 _PLACE: Final = re.compile(
@@ -148,7 +153,7 @@ def _has_name(text: str) -> bool:
 def _has_duration(text: str) -> bool:
     found = _quantities(text)
     is_timed = any(
-        q.is_duration or q.kind in {QuantityKind.DATE, QuantityKind.CLOCK} or "age" in q.units
+        q.is_duration or q.kind is QuantityKind.CLOCK or "age" in q.units or _is_end(q, text)
         for q in found
     )
     return is_timed or bool(
@@ -157,9 +162,19 @@ def _has_duration(text: str) -> bool:
     )  # fmt: skip
 
 
+def _is_end(quantity: Quantity, text: str) -> bool:
+    """Whether it is a date up to which something lasts, not one on which it happened."""
+    before = fold(text)[: quantity.start]
+    return quantity.kind is QuantityKind.DATE and bool(_UNTIL.search(before))
+
+
 def _has_time(text: str) -> bool:
-    is_ordinal = any(q.kind is QuantityKind.ORDINAL for q in _quantities(text))
-    return is_ordinal or _has_duration(text) or bool(_TIME_WORDS.search(text))
+    days = {QuantityKind.ORDINAL, QuantityKind.DATE}
+    return (
+        any(q.kind in days for q in _quantities(text))
+        or _has_duration(text)
+        or bool(_TIME_WORDS.search(text))
+    )
 
 
 def _has_place(asked: Question, text: str) -> bool:

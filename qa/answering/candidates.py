@@ -44,6 +44,7 @@ _ENTITLES: Final = 0.08
 _IN_UNIT: Final = 0.06
 _NAMES_LIMIT: Final = 0.15
 _APART: Final = 0.15  # `expense claims`, where the words stand nowhere together
+_SILENT_ON_QUANTITY: Final = 0.15  # `if I am 15`, and the clause names no number at all
 _TOGETHER: Final = 3  # words
 _MISSING_WORD: Final = 0.3
 
@@ -244,6 +245,8 @@ def _speaks_of(asked: Question, text: str) -> bool:
 
 def _form_bonus(asked: Question, candidate: Candidate) -> float:
     """What the form of the clause says beyond its words."""
+    if asked.wanted is Wanted.YES_NO and asked.quantities:
+        return 0.0 if find_quantities(candidate.text) else -_SILENT_ON_QUANTITY
     if asked.wanted is Wanted.DEFINITION:
         return 0.2 if defines(candidate.text) else 0.0
     if asked.wanted is Wanted.LIST:

@@ -29,7 +29,7 @@ _OFFSET_BEFORE: Final = re.compile(
     re.IGNORECASE,
 )
 _VERB: Final = re.compile(
-    r"^[^.;:]{0,60}?\b(?:may|must|can|will|shall|is|are)(?: not| only| also)? (?:be )?"
+    r"^[^.,;:]{0,60}?\b(?:may|must|can|will|shall|is|are)(?: not| only| also)? (?:be )?"
     r"(?P<verb>[a-z]{3,}ed|bought|sold|lost|kept|paid|given|taken)\b"
 )
 _LOOSE_UNIT: Final = re.compile(
@@ -177,7 +177,7 @@ def counts(asked: Question, text: str) -> bool:
     return any(
         set(content_words(_around(quantity, folded), "en")) & wanted
         for quantity in find_quantities(text)
-        if quantity.kind in {QuantityKind.NUMBER, QuantityKind.MEASURE}
+        if quantity.kind in {QuantityKind.NUMBER, QuantityKind.MEASURE} and not quantity.is_duration
     )
 
 

@@ -144,7 +144,8 @@ _HEAD: Final = re.compile(
     rf"(?P<head>(?:[\w'-]+\s+(?!{_AUXILIARY}\b))?[\w'-]+)"
     rf"(?=\s+(?:{_AUXILIARY}|covers|supplies|apply|\w+s)\b|\?)|"
     r"\b(?:what|where) (?:is|are|was) (?:the |our |my )?(?:[\w'-]+ ){0,3}?(?P<thing>[\w-]+)"
-    r"(?= (?:for|of|in|per|to|on|at|a|when|if|after)\b|\?|$)",
+    r"(?= (?:for|of|in|per|to|on|at|a|when|if|after)\b|\?|$)|"
+    r"\b(?:is|are) there (?:an? |any )(?P<there>[\w-]+)",
     re.IGNORECASE,
 )
 _WHO_DOES: Final = re.compile(
@@ -261,9 +262,11 @@ def _keywords(text: str, language: str) -> tuple[Keyword, ...]:
     heads = {
         word.casefold()
         for match in _HEAD.finditer(text)
-        for word in (match["head"] or match["thing"] or "").split()
+        for word in (match["head"] or match["thing"] or match["there"] or "").split()
     }
     heads |= {match["verb"].casefold() for match in _WHO_DOES.finditer(text)}
+    if not heads and (many := re.search(r"\bhow many ([\w'-]+)", text, re.IGNORECASE)):
+        heads = {many[1].casefold()}
     found: dict[frozenset[str], Keyword] = {}
     for match in _TOKEN.finditer(text):
         surface = re.sub(r"['’]s$", "", match.group())

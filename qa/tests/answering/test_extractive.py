@@ -64,6 +64,43 @@ def test_question_about_what_the_passages_lack_is_declined(question: str, missin
     assert missing in (named or "")
 
 
+def test_entitlement_is_preferred_to_deadline_and_carry_over() -> None:
+    claims, _ = answer("How many days of annual leave do I have?", LEAVE)
+
+    assert "24 days" in claims[0].text
+    assert len(claims) == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What does fair use mean?", "Fair use of the printers is asked of all staff."),
+        ("Who is the security officer?", "The team reports to the security officer of the group."),
+        ("Which countries are on the watch list?", "Work from a country on the watch list ends."),
+        ("What may I claim for meals?", "Meals are claimed under the Expenses Policy."),
+        ("How many days of study leave do I get?", "Study leave is asked for ten days before."),
+        ("Who approves the transfer of data?", "Staff are told of the transfer of data at once."),
+        ("What is the fee for a stolen badge?", "The fee for a badge is £5."),
+    ],
+)
+def test_sentence_about_another_thing_is_no_answer(question: str, text: str) -> None:
+    claims, _ = answer(question, text)
+
+    assert claims == []
+
+
+def test_table_is_given_whole_when_the_question_fits_each_row() -> None:
+    table = (
+        "Sick leave depends on service:\n\nService: under one year; Sick leave: 10 days;\n"
+        "Service: one year and more; Sick leave: 40 days;"
+    )
+
+    claims, _ = answer("How many days of sick leave may I take?", table)
+
+    assert "10 days" in claims[0].text
+    assert "40 days" in claims[0].text
+
+
 def test_nothing_to_read_is_declined() -> None:
     claims, end = draft("How long is leave?", [], language="en", similarity=None)
 
