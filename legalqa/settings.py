@@ -221,7 +221,7 @@ CLAUDE_DEADLINE_SECONDS = env.number("LEGALQA_CLAUDE_DEADLINE_SECONDS", default=
 CLAUDE_MAX_ATTEMPTS = env.number("LEGALQA_CLAUDE_MAX_ATTEMPTS", default=2)
 CONTEXT_TOKENS = env.number("LEGALQA_CONTEXT_TOKENS", default=1300)
 ON_FAILED_CLAIM = env.choice("LEGALQA_ON_FAILED_CLAIM", ("retract", "withhold"), default="retract")
-GATE_THRESHOLD = env.real("LEGALQA_GATE_THRESHOLD", default=0.35)  # a probability, 0 to 1
+GATE_THRESHOLD = env.real("LEGALQA_GATE_THRESHOLD", default=0.12)  # a probability, 0 to 1
 NOTICE = env.text(
     "LEGALQA_NOTICE", default="Information from your organisation's policies, not legal advice."
 )

@@ -46,17 +46,29 @@ class Coefficients:
 LEXICAL: Final = "lexical"
 DEFAULT_MODEL: Final = "all-MiniLM-L6-v2"
 ANY_LANGUAGE: Final = "*"
-# (model, language) -> coefficients; refit with benchmarks/fit_gate.py.
+_FITTED_EN: Final = "75 calibration and 60 handbook questions in English, 2026-11-30"
+# (model, language) -> coefficients, fitted by benchmarks/fit_gate.py as verification.md says.
 COEFFICIENTS: Final[Mapping[tuple[str, str], Coefficients]] = {
     (DEFAULT_MODEL, ANY_LANGUAGE): Coefficients(
-        -6.0,
-        {"cosine": 5.0, "cover_best": 4.5, "cover_three": 1.5, "unseen": -2.0, "proximity": 1.0},
-        "set by hand from the bounds in docs/explanation/verification.md",
+        -6.50,
+        {
+            "cosine": 4.30,
+            "cover_best": 2.62,
+            "cover_three": 2.26,
+            "proximity": 1.71,
+            "unseen": -1.23,
+        },
+        _FITTED_EN,
+    ),
+    (LEXICAL, "zh"): Coefficients(
+        -1.78,
+        {"cover_best": 2.28, "cover_three": 1.23, "proximity": 1.99, "unseen": -1.79},
+        "14 calibration questions in Chinese, 2026-11-30",
     ),
     (LEXICAL, ANY_LANGUAGE): Coefficients(
-        -4.5,
-        {"cover_best": 5.5, "cover_three": 1.5, "unseen": -1.5, "proximity": 1.5},
-        "set by hand from the bounds in docs/explanation/verification.md",
+        -4.55,
+        {"cover_best": 2.94, "cover_three": 2.39, "proximity": 2.21, "unseen": -1.76},
+        _FITTED_EN,
     ),
 }
 

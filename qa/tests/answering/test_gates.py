@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa.answering.gates import before_answer, clean_question
+from qa.answering.gates import before_answer, clean_question, coefficients_for
 from qa.errors import InvalidQuestionError
 from qa.records import Passage, SearchResult
 from qa.tests.answering.world import LEAVE, VPN, passage
@@ -39,6 +39,14 @@ def test_covered_question_scores_over_eight_tenths(cosine: float | None) -> None
     assert decision.is_open
     assert decision.score > 0.8
     assert ("cosine" in decision.inputs) is (cosine is not None)
+
+
+def test_question_is_fitted_for_its_language_where_data_allow() -> None:
+    chinese = coefficients_for("no-such-model", "zh-Hant", {"cover_best": 1.0})
+
+    assert chinese.fitted_on.endswith("in Chinese, 2026-11-30")
+    assert coefficients_for("no-such-model", "en", {}).fitted_on != chinese.fitted_on
+    assert "cosine" in coefficients_for("no-such-model", "en", {"cosine": 0.5}).weights
 
 
 def test_score_does_not_move_when_passages_are_added_behind() -> None:
