@@ -7,6 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.core.exceptions import ImproperlyConfigured
 from django.db import OperationalError, connection
 
 PROTECTED_TABLES = (
@@ -20,8 +21,12 @@ PROTECTED_TABLES = (
     "documents_termstat",
     "documents_termdelta",
     "documents_finding",
+    "qa_questionrecord",
+    "qa_outcomerecord",
+    "qa_questiontext",
 )
 
+_UNSAFE = ("documents.E002", "documents.E003")
 _QUESTION = """
 select r.rolsuper or r.rolbypassrls,
        exists (select from pg_class where relname = any (%s)
@@ -37,8 +42,25 @@ select r.rolsuper or r.rolbypassrls,
 @register(Tags.database)
 def access_is_enforced(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
     """The application's role can bypass no policy, and every protected table has them."""
-    if not databases or _is_owner():
-        return []
+    return _found() if databases and not _is_owner() else []
+
+
+def refuse_unsafe_role() -> None:
+    """Stop a process that serves people when its role could bypass the policies.
+
+    Called where web and worker processes begin. A database that is down stops nothing: the
+    process answers 503 until it is back, and `doctor` says why.
+
+    Raises:
+        ImproperlyConfigured: the role could bypass a policy, or a table lacks its policies.
+    """
+    unsafe = [message for message in _found() if message.id in _UNSAFE]
+    connection.close()
+    if unsafe:
+        raise ImproperlyConfigured(" ".join(f"{m.msg} {m.hint}" for m in unsafe))
+
+
+def _found() -> list[CheckMessage]:
     try:
         with connection.cursor() as cursor:
             tables = list(PROTECTED_TABLES)

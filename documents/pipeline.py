@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePath
 
 from django.conf import settings
+from django.db import OperationalError
 from django.db.models import F, Q, QuerySet
 from pgvector import HalfVector, SparseVector
 
@@ -93,11 +94,15 @@ def ingest_version(version_id: int) -> None:
     if job is None:
         return
     try:
-        processed = process_file(job.data, file_name=job.file_name, title=job.title)
+        _store(job, process_file(job.data, file_name=job.file_name, title=job.title))
     except ParseError as error:
         fail_version(version_id, error.message, is_retryable=False, attempt=job.attempt)
-        return
-    _store(job, processed)
+    except OperationalError:
+        raise  # the database will be back: the task tries again
+    except Exception as error:
+        reason = f"Reading it failed unexpectedly ({type(error).__name__})."
+        fail_version(version_id, reason, is_retryable=True, attempt=job.attempt)
+        raise
 
 
 def _claim(version_id: int) -> _Job | None:

@@ -7,7 +7,6 @@ import logging
 from typing import Any
 
 from celery import Task, shared_task
-from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import OperationalError, connection
 
@@ -25,13 +24,8 @@ def ingest_version(self: Task[Any, Any], version_id: int) -> None:
         pipeline.ingest_version(version_id)
     except OperationalError as error:
         raise self.retry(exc=error, countdown=2**self.request.retries) from error
-    except SoftTimeLimitExceeded:
-        pipeline.fail_version(version_id, "Parsing took too long.", is_retryable=True)
-    except Exception as error:
-        pipeline.fail_version(
-            version_id, f"Parsing failed unexpectedly ({type(error).__name__}).", is_retryable=True
-        )
-        raise
+    except PolicyVersion.DoesNotExist:
+        logger.warning("Version %s is gone: nothing to do.", version_id)
 
 
 @shared_task(bind=True, max_retries=5)
@@ -70,7 +64,9 @@ def sweep() -> int:
         seconds=settings.SWEEP_AFTER_SECONDS
     )
     with access.editing():
-        due = PolicyVersion.objects.filter(state__in=lifecycle.MOVING, updated_at__lt=limit)
+        due = PolicyVersion.objects.filter(
+            state__in=lifecycle.MOVING, updated_at__lt=limit, detail__queued_at__lt=limit
+        )
         waiting = list(due.values_list("pk", "state", "detail__attempts"))
     for version_id, state, attempts in waiting:
         _sweep_one(version_id, state, attempts)
@@ -83,13 +79,13 @@ def _sweep_one(version_id: int, state: str, attempts: int) -> None:
             version_id, f"Given up after {attempts} tries: see the worker's log.", is_retryable=True
         )
         return
-    if state == VersionState.INDEXING:
-        with access.editing():
-            VersionDetail.objects.filter(pk=version_id).update(attempts=attempts + 1)
-            PolicyVersion.objects.get(pk=version_id).save(update_fields=["updated_at"])
-        queue.enqueue("index_version", version_id)
-    else:
-        queue.enqueue("ingest_version", version_id)
+    is_indexing = state == VersionState.INDEXING
+    with access.editing():  # not due again at once: the workers may be down for long
+        VersionDetail.objects.filter(pk=version_id).update(
+            queued_at=datetime.datetime.now(datetime.UTC),
+            attempts=attempts + is_indexing,  # reading counts its own
+        )
+    queue.enqueue("index_version" if is_indexing else "ingest_version", version_id)
 
 
 @shared_task

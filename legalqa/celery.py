@@ -3,7 +3,7 @@
 import os
 
 from celery import Celery
-from celery.signals import worker_process_init
+from celery.signals import worker_init, worker_process_init
 
 from legalqa.services import ensure_running
 
@@ -17,6 +17,19 @@ app.autodiscover_tasks()
 def _start_services(sender: Celery, **_: object) -> None:
     """A worker or beat on a trial machine brings the embedded services up itself."""
     ensure_running()
+
+
+@worker_init.connect
+def _refuse_unsafe_role(**_: object) -> None:
+    """A worker does not start with a role that could bypass the policies."""
+    from django.core.exceptions import ImproperlyConfigured
+
+    from documents.checks import refuse_unsafe_role
+
+    try:
+        refuse_unsafe_role()
+    except ImproperlyConfigured as error:
+        raise SystemExit(str(error)) from error  # Celery swallows an Exception of a receiver
 
 
 @worker_process_init.connect

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from django.db import ProgrammingError, connection
+from django.db import IntegrityError, ProgrammingError, connection, transaction
 
 from documents import access, actions
 from documents.access import Reader
@@ -74,12 +74,22 @@ def test_a_class_without_an_audience_is_read_by_nobody():
     assert _texts(Reader.for_user(holder)) == set()
 
 
-def test_a_deleted_label_closes_what_was_under_it():
+def test_a_label_that_text_is_under_cannot_be_deleted():
+    """Deleting a restriction would widen with the next change of labels."""
     factories.published(PAY, labels=("hr", "all-staff"))
-    hana = Reader.for_user(factories.user(labels=["hr"]))
-    factories.label("hr").delete()
+    factories.label("unused").delete()
 
-    assert _texts(hana) == set()
+    with pytest.raises(IntegrityError, match="hr is in use"), transaction.atomic():
+        factories.label("hr").delete()
+
+
+def test_a_class_with_a_label_that_is_gone_is_read_by_nobody():
+    version = factories.published(PAY, labels=("all-staff",))
+    with access.editing():
+        lost = AccessClass.objects.create(key=[factories.label().pk, 999_999])
+        Chunk.objects.filter(version=version).update(access_class=lost)
+
+    assert _texts(Reader.for_user(factories.user())) == set()
 
 
 def test_labels_come_from_groups_users_and_everyones_label(settings):
@@ -269,8 +279,6 @@ def test_the_application_cannot_change_or_remove_an_audit_row():
         lambda: AuditEvent.objects.update(actor_name="nobody"),
         lambda: AuditEvent.objects.all().delete(),
     ):
-        from django.db import transaction
-
         with pytest.raises(ProgrammingError, match="permission denied"), transaction.atomic():
             act()
 
