@@ -10,7 +10,15 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from documents.ingestion.analysis import content_words
-from qa.answering.focus import counts, defines_term, limits, measures, names_holder, only_mentions
+from qa.answering.focus import (
+    counts,
+    defines_term,
+    limits,
+    measures,
+    names_holder,
+    only_frames,
+    only_mentions,
+)
 from qa.answering.questions import Question, Wanted
 from qa.answering.verify.addresses import find_addresses
 from qa.answering.verify.quantities import Quantity, QuantityKind, find_quantities, fold
@@ -90,9 +98,12 @@ _UNTIL: Final = re.compile(
     r"(?:\b(?:until|till|by|before|to|through|later than|expir\w+:?)(?: the)?|[至迄到])\s*$",
     re.IGNORECASE,
 )
+_WHERE_IS: Final = re.compile(r"\W*where (?:is|are)\b", re.IGNORECASE)
+_DENIES: Final = re.compile(r"\b(?:does|do|did|is|are|was) not\b", re.IGNORECASE)
 _PLACE: Final = re.compile(
     r"\b(?:in|at|on|via|through|to the|inside|outside)\s+(?!(?:connection|order|addition|case|"
-    r"accordance|respect|relation|writing|time|advance|general|particular|behalf|any|no|least|"
+    r"accordance|context|the context|the same|respect|relation|writing|time|advance|general|"
+    r"particular|behalf|any|no|least|"
     r"most|which|response|(?:the |a )?(?:location|place|venue|address|site)s? (?:where|of|at))\b)"
     r"(?P<place>(?:[\w'’-]+ ?){1,4})",
     re.IGNORECASE,
@@ -107,7 +118,9 @@ def fits(asked: Question, text: str, headings: Sequence[str] = ()) -> bool:
         return names_holder(asked.role, text)
     if asked.wanted is Wanted.PLACE:
         return _has_place(asked, text)
-    if only_mentions(asked, text):
+    if asked.wanted is Wanted.PERSON and _DENIES.search(text) and "not" not in asked.text.split():
+        return False  # it says who does not
+    if only_mentions(asked, text) or only_frames(asked, text):
         return False
     check = _CHECKS.get(asked.wanted)
     if asked.wanted is Wanted.MONEY and not _COSTS.search(asked.text):
@@ -180,8 +193,11 @@ def _has_time(text: str) -> bool:
 def _has_place(asked: Question, text: str) -> bool:
     """Whether it names a place, address or channel besides the words of the question."""
     own = {stem for keyword in asked.keywords for stem in keyword.stems}
+    is_thing = _WHERE_IS.match(asked.text) is not None  # it stands somewhere: nothing goes there
     return bool(find_addresses(text)) or any(
-        not set(content_words(match["place"], "en")) <= own for match in _PLACE.finditer(text)
+        not set(content_words(match["place"], "en")) <= own
+        for match in _PLACE.finditer(text)
+        if not (is_thing and match.group().casefold().startswith(("to", "via", "through")))
     )
 
 

@@ -252,7 +252,7 @@ def _form_bonus(asked: Question, candidate: Candidate) -> float:
     if asked.wanted is Wanted.LIST:
         is_list = candidate.clause.is_stem or candidate.clause.stem is not None
         return 0.1 if is_list else (0.0 if enumerates(candidate.text) else -0.15)
-    if asked.wanted is Wanted.COUNT:
+    if asked.wanted in {Wanted.COUNT, Wanted.PERSON}:
         heads = [i for i, keyword in enumerate(asked.keywords) if keyword.is_head]
         is_counted = all(candidate.credits[i] >= HELD for i in heads)
         return 0.0 if is_counted else -0.3

@@ -81,6 +81,17 @@ _BEFORE_TERM: Final = (
 )
 _PASSIVE: Final = re.compile(r"(?:is|are) (?:not |only |also )?(?:\w+ed|held|made|paid|given)\b")
 _NEAR_WORDS: Final = 6
+_HOW_LONG: Final = re.compile(
+    r"\bhow long (?:is|are|does|do|will|did) (?:the |an? |my |our )?"
+    r"(?P<thing>(?:(?!for|in|of|at|on|last|take|run|be)[\w'-]+ ?){1,3}?)"
+    r"(?= (?:for|in|of|at|on|last|take|run|be)\b|\?|$)",
+    re.IGNORECASE,
+)
+_FRAME: Final = re.compile(
+    r"\b(?:during|after|before|within|throughout|until|following)\s+"
+    r"(?:(?:the|an?|his|her|their|your|its|our|any)\s+)?$",
+    re.IGNORECASE,
+)
 _MEMBERSHIP: Final = re.compile(
     r"\b(?:which|what)\s+(?P<head>[\w-]+)\s+(?:are|is|stand|appear)\s+(?:on|in|part of|listed|"
     r"included|contained|named)\b",
@@ -229,3 +240,13 @@ def only_mentions(asked: Question, text: str) -> bool:
     head = re.escape(re.sub(r"(?:ies|s)$", "", match["head"]))
     lists = re.search(rf"\b{head}\w*\b[^.]{{0,60}}(?::|\b(?:are|includ\w+|such as)\b)", text, re.I)
     return lists is None
+
+
+def only_frames(asked: Question, text: str) -> bool:
+    """Whether what `how long is the X` asks about only dates something else: `during the X`."""
+    match = _HOW_LONG.search(asked.text)
+    if match is None:
+        return False
+    name = r"\s+".join(map(re.escape, match["thing"].split()))
+    starts = [found.start() for found in re.finditer(rf"\b{name}", text, re.IGNORECASE)]
+    return bool(starts) and all(_FRAME.search(text[:start]) for start in starts)

@@ -112,7 +112,9 @@ _FORMS: Final = tuple(
                        r"金額|金额|上限.{0,4}多少"),
         (Wanted.COUNT, r"\bhow many\b|\bwhat (?:percentage|share|proportion|per ?cent)\b|多少|"
                        r"[幾几]號|幾[個名人次件份倍位張]|几[个名人次件份倍位张]"),
-        (Wanted.TIME, r"\bwhen\b|\b(?:by|at|until|from|since) (?:what|which) (?:time|date|day|"
+        (Wanted.TIME, r"^\W*(?:\w+ )?when\b|, when\b|\bwhen (?:must|may|do|does|did|can|will|"
+                       r"should|shall)\b|"
+                       r"\b(?:by|at|until|from|since) (?:what|which) (?:time|date|day|"
                       r"hour)\b|\bwhat time\b|"
                       r"\bby when\b|\buntil when\b|\bwhat (?:date|day)\b|何時|何时|什麼時候|"
                       r"什么时候|幾點|几点|哪一?天|何日"),

@@ -80,6 +80,8 @@ def test_entitlement_is_preferred_to_deadline_and_carry_over() -> None:
         ("What may I claim for meals?", "Meals are claimed under the Expenses Policy."),
         ("How many days of study leave do I get?", "Study leave is asked for ten days before."),
         ("Who approves the transfer of data?", "Staff are told of the transfer of data at once."),
+        ("Who holds the deposits?", "The company does not hold the deposits of its customers."),
+        ("Where is the archive?", "Whoever uses the archive puts files back in order."),
         ("What is the fee for a stolen badge?", "The fee for a badge is £5."),
     ],
 )

@@ -12,10 +12,11 @@ from qa.answering.focus import (
     limits,
     measures,
     names_holder,
+    only_frames,
     only_mentions,
     points_elsewhere,
 )
-from qa.answering.questions import read_question
+from qa.answering.questions import Wanted, read_question
 
 
 @pytest.mark.parametrize(
@@ -151,3 +152,27 @@ def test_member_of_a_list_is_not_its_members() -> None:
 
     assert only_mentions(asked, "Work from a country on the watch list is not permitted.")
     assert not only_mentions(asked, "The countries on the watch list are Ruritania and Elbonia.")
+
+
+def test_period_that_only_dates_something_else_is_not_measured() -> None:
+    asked = read_question("How long is the trial period?", "en")
+
+    assert only_frames(
+        asked, "Up to three months of leave are granted, not during the trial period."
+    )
+    assert not only_frames(asked, "The trial period is three months.")
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("When must a claim be submitted?", Wanted.TIME),
+        ("In an audit, when are files handed over?", Wanted.TIME),
+        ("How is a file protected when it is sent?", Wanted.ANY),
+        ("Where is the office?", Wanted.PLACE),
+        ("What is the limit of the scheme?", Wanted.QUANTITY),
+        ("What is the maximum fee?", Wanted.MONEY),
+    ],
+)
+def test_form_of_the_question_says_what_is_wanted(question: str, wanted: Wanted) -> None:
+    assert read_question(question, "en").wanted is wanted
