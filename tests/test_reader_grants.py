@@ -45,6 +45,7 @@ READABLE = {
 }
 # Functions of ours that it may call; all run with the rights of whoever calls them.
 FUNCTIONS = {
+    "documents_keep_used_label",  # a trigger's: no query can call it
     "documents_retrieve",
     "documents_compact_term_stats",  # needs rights on its tables that a reader lacks
     "documents_chunk_sync",  # a trigger's

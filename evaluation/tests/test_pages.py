@@ -6,6 +6,7 @@ import re
 from uuid import uuid4
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 
@@ -68,7 +69,7 @@ def test_a_run_shows_every_question_with_answer_refusal_retrieved_and_steps() ->
     assert "27 days of annual leave" in text  # the expected quote
     assert re.search(r'href="/sections/[0-9a-f-]{36}/\?as_of=[^"]*#cited"', text)
     assert "below_threshold" in text
-    assert "threshold 0.350" in text
+    assert f"threshold {settings.GATE_THRESHOLD:.3f}" in text
     assert "≥ 0.85" in text
     for step in ("retrieve", "gate", "generate", "verify"):
         assert f"<li>{step}: " in text
