@@ -44,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if parsed.stop:
         return _stop_runs()
     signal.signal(signal.SIGTERM, _interrupt)
+    # A shell without job control starts what it puts in the background with SIGINT ignored.
+    signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGHUP, _interrupt)
     try:
         _run(reload=parsed.reload)
