@@ -391,8 +391,8 @@ def searched_text(chunk: Chunk, policy: Policy) -> str:
     return "\n".join([policy.title, *chunk.section.path, chunk.text])
 
 
-def terms_of(chunk: Chunk, version: PolicyVersion) -> ChunkTerms:
-    """The unsaved term row of a chunk that has its dates.
+def terms_of(chunk: Chunk, version: PolicyVersion, *, today: datetime.date) -> ChunkTerms:
+    """The unsaved term row of a chunk that has its dates; counted from its first day on.
 
     Raises:
         ValueError: it has none.
@@ -405,7 +405,7 @@ def terms_of(chunk: Chunk, version: PolicyVersion) -> ChunkTerms:
         access_class=chunk.access_class_id,
         effective_from=chunk.effective_from,
         effective_to=chunk.effective_to,
-        is_counted=chunk.effective_from <= access.today(),
+        is_counted=chunk.effective_from <= today,
         terms=sorted(weights),
         # a SparseVector counts from 0, its column from 1
         weights=SparseVector({term - 1: weight for term, weight in weights.items()}, TERM_SPACE),
@@ -435,6 +435,17 @@ def publish_version(version_id: int) -> None:
         version.refresh_from_db()
         lifecycle.transition(version_id, VersionState.PUBLISHED)
         show_chunks(version, version.chunks.filter(state__in=["ready", "released"]))
+
+
+def index_here(version_id: int) -> None:
+    """Embed and publish an approved version in this process, as the workers would.
+
+    Raises:
+        EmbeddingError: the model is missing or gave bad vectors.
+    """
+    for batch in batches_to_embed(version_id):
+        embed_chunks(version_id, batch)
+    publish_version(version_id)
 
 
 def _why_not_publish(version: PolicyVersion) -> str | None:
@@ -495,8 +506,9 @@ def show_chunks(version: PolicyVersion, chunks: QuerySet[Chunk]) -> None:
         chunk.effective_to = last or datetime.date.max
         chunk.live = chunk.embedding is not None
     Chunk.objects.bulk_update(shown, ["effective_from", "effective_to", "live"], batch_size=500)
+    today = access.today()
     ChunkTerms.objects.bulk_create(
-        [terms_of(chunk, version) for chunk in shown], batch_size=200, ignore_conflicts=False
+        [terms_of(chunk, version, today=today) for chunk in shown], batch_size=200
     )
 
 

@@ -111,9 +111,7 @@ def publish_inline(version_id: int, reviewer: User | None) -> None:
     pipeline.ingest_version(version_id)
     if _is(version_id, "awaiting_approval"):
         actions.approve_version(version_id, reviewer=reviewer)
-    for batch in pipeline.batches_to_embed(version_id):
-        pipeline.embed_chunks(version_id, batch)
-    pipeline.publish_version(version_id)
+    pipeline.index_here(version_id)
 
 
 def _is(version_id: int, state: str) -> bool:

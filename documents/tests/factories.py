@@ -80,9 +80,7 @@ def parsed(text: str | bytes = DEFAULT_TEXT, **fields: Any) -> PolicyVersion:
 
 def index(version_id: int) -> PolicyVersion:
     """Embed and publish an approved version, as the workers do."""
-    for batch in pipeline.batches_to_embed(version_id):
-        pipeline.embed_chunks(version_id, batch)
-    pipeline.publish_version(version_id)
+    pipeline.index_here(version_id)
     return version(version_id)
 
 

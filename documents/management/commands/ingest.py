@@ -157,9 +157,7 @@ def _slug(name: str) -> str:
 def _work(version_id: int) -> None:
     """The worker's part, in this process."""
     pipeline.ingest_version(version_id)
-    for batch in pipeline.batches_to_embed(version_id):
-        pipeline.embed_chunks(version_id, batch)
-    pipeline.publish_version(version_id)
+    pipeline.index_here(version_id)
 
 
 def _has_worker() -> bool:

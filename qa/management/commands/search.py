@@ -62,7 +62,3 @@ def _table(passages: tuple[Passage, ...]) -> Table:
             " ".join(passage.text.split())[:80],
         )
     return table
-
-
-def _score(value: float | None, rank: int | None) -> str:
-    return "-" if value is None else f"{value:.3f} (#{rank or '-'})"
