@@ -15,8 +15,12 @@ from enum import StrEnum
 class MediaType(StrEnum):
     """The formats that have a parser; chosen by content, never by name alone."""
 
+    PDF = "application/pdf"
+    DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+    HTML = "text/html"
     MARKDOWN = "text/markdown"
     PLAIN = "text/plain"
+    LAW_JSON = "application/json"  # a statute in the layout of Taiwan's law database
 
 
 class BlockKind(StrEnum):
@@ -52,19 +56,30 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something the owner should know about a file: a stable code and a sentence."""
+    """Something the owner should know about a file: a stable code and a sentence.
+
+    `pages` names the pages that it is about, counted from 1; empty: the whole file.
+    """
 
     code: str
     message: str
+    pages: tuple[int, ...] = ()
+
+
+# Left, top, right, bottom in points (1/72 inch) from the page's upper left corner, as shown.
+Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """One heading, paragraph, item, row or fence of the canonical text.
 
-    `level` is 1 to 6 for headings that the format itself marks (Markdown `#`, setext),
-    otherwise None. `page` counts from 1 where the format has pages. `flags` names style
-    facts such as `hidden`.
+    `level` counts from 1 for headings that the format itself marks (Markdown `#`, a heading
+    style or outline level, an outline entry, a font larger than the body's), otherwise None.
+    `page` is that of the first character, counted from 1, and `box` what it covers there, where
+    the format has pages. `flags` names style facts: `bold`, `italic`, `struck`, `continued`,
+    `white`, `tiny`, `off_page`, `ocr`. `number` is the label that the format computes for a
+    heading or item (Word, HTML) in its full form (`1.2(b)(i)`); the text holds it as printed.
     """
 
     kind: BlockKind
@@ -73,14 +88,62 @@ class Block:
     level: int | None = None
     page: int | None = None
     flags: frozenset[str] = frozenset()
+    box: Box | None = None
+    number: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class HiddenText:
-    """Text a person does not see (comments, hidden elements): screened, never shown."""
+    """Text a person does not see (hidden, white, tiny, off the page): screened, never shown.
+
+    `where` says how it hides: "comment", "hidden", "white", "tiny", "off_page", "behind",
+    "metadata", "alt_text", "link_title", "header", "footer", "annotation", "form_field".
+    """
 
     text: str
-    where: str  # "comment", "hidden", "metadata", "alt_text", "link_title"
+    where: str
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveContent:
+    """Something in a file that acts or carries: a script, a macro, a remote template.
+
+    `kind` is a stable name ("javascript", "launch", "macro", "remote_template", "embedded_file",
+    "ole_object", "external_link", "form_submit", "rich_media"); `detail` is its name or target,
+    as found. One that `is_dangerous` holds the version for a person, others are a warning.
+    """
+
+    kind: str
+    detail: str
+    is_dangerous: bool
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WordBox:
+    """Where a word of the canonical text stands on its page: `text[start:end]` and its box."""
+
+    start: int
+    end: int
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class PageRecord:
+    """One page of a file that has pages, with the boxes of the words taken from it.
+
+    `number` counts from 1 and `label` is what the document itself calls the page (`iv`). Width
+    and height are in points, as shown (rotation applied). `words` are ordered by `start`.
+    `ocr_confidence` is the mean word confidence, 0 to 1, where the page was read by OCR.
+    """
+
+    number: int
+    width: float
+    height: float
+    words: tuple[WordBox, ...] = ()
+    label: str | None = None
+    ocr_confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +159,48 @@ class ParsedDocument:
     warnings: tuple[Notice, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
     hidden: tuple[HiddenText, ...] = ()
+    pages: tuple[PageRecord, ...] = ()
+    active_content: tuple[ActiveContent, ...] = ()
+    source_links: tuple[SourceLink, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLink:
+    """The official address of a stretch of the text, such as an article of a statute."""
+
+    start: int
+    end: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseRecord:
+    """A labelled clause below the level of sections, so that it can be cited: `4(i)(ii)`.
+
+    `label` is the whole label, its section's number first (`1.2(b)(i)`, `第五十三條第二項第一款`);
+    `marker` what is printed before the clause (`(i)`), or None where it is counted (Chinese
+    paragraphs, 項). The clause is `text[start:end]`, marker and sub-clauses included.
+    """
+
+    section: int
+    label: str
+    marker: str | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceRecord:
+    """A place where the text names another clause of the same document: `see 4.3`.
+
+    `target` is the ordinal of the section that is meant; `label` of the clause in it, where one
+    is named. The words are `text[start:end]`.
+    """
+
+    start: int
+    end: int
+    target: int
+    label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +277,5 @@ class ProcessedDocument:
     sections: tuple[SectionRecord, ...]
     chunks: tuple[ChunkRecord, ...]
     findings: tuple[FindingRecord, ...]
+    clauses: tuple[ClauseRecord, ...] = ()
+    references: tuple[ReferenceRecord, ...] = ()

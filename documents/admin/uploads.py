@@ -71,7 +71,7 @@ def _check(file: UploadedFile[Any]) -> None:
         limit = settings.MAX_UPLOAD_BYTES // (1024 * 1024)
         raise forms.ValidationError(f"{file.name} is larger than {limit} MB. Split it.")
     try:
-        parsers.check_is_text(file.read())
+        parsers.check_is_readable(file.read(), file_name=file.name or "")
     except ParseError as error:
         raise forms.ValidationError(f"{file.name}: {error.message}") from error
     finally:
