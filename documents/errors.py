@@ -48,10 +48,17 @@ class ValidationProblem(DocumentsError):
 class ParseError(ValidationProblem):
     """A file that gives no usable text.
 
-    `code` is one of `empty`, `encrypted`, `needs_ocr`, `refused`, `unsupported`.
+    `code` is one of `empty`, `encrypted`, `needs_ocr`, `refused`, `unsupported`. `pages` are
+    those that it is about, counted from 1: for `needs_ocr` the pages without text.
     """
 
     code = "refused"
+
+    def __init__(
+        self, message: str, *, code: str | None = None, pages: tuple[int, ...] = ()
+    ) -> None:
+        super().__init__(message, code=code)
+        self.pages = pages
 
 
 class UnknownLabelError(ValidationProblem):
