@@ -38,6 +38,8 @@ _MAX_TEXTS = 20_000  # form fields or notes
 _MAX_METADATA = 2_000  # characters of one entry
 _START = re.compile(rb"startxref\s+(\d{1,12})")
 _AT_START = re.compile(rb"\s*(?:xref\b|\d+\s+\d+\s+obj\b)")
+# Encryption that leaves strings and streams as they are, and locks attached files.
+_TEXT_IS_OPEN = (re.compile(rb"/StmF\s*/Identity\b"), re.compile(rb"/StrF\s*/Identity\b"))
 _log = logging.getLogger("pypdf")
 
 
@@ -45,12 +47,14 @@ _log = logging.getLogger("pypdf")
 class Inspection:
     """What `inspect` found. Boxes of `form_texts` are in shown coordinates.
 
-    `is_damaged`: the end of the file or its table of objects is missing or broken, so that text
-    may be lost. `page_labels` is empty where the file has none of its own.
+    `is_damaged`: the table of objects is not where it must be, or broken, as in many files that
+    open all the same. `is_truncated`: the file ends before its end mark, so text may be lost.
+    `page_labels` is empty where the file has none of its own.
     """
 
     is_encrypted_with_password: bool = False
     is_damaged: bool = False
+    is_truncated: bool = False
     active_content: tuple[ActiveContent, ...] = ()
     attachments: tuple[str, ...] = ()
     form_texts: tuple[FormText, ...] = ()
@@ -77,15 +81,28 @@ def inspect(data: bytes) -> Inspection:
         try:
             reader = PdfReader(io.BytesIO(data))
             if reader.is_encrypted and reader.decrypt("") is PasswordType.NOT_DECRYPTED:
-                return Inspection(is_encrypted_with_password=True)
+                return _locked(data)
         except UNREADABLE:
-            return _unreadable(data)
+            return _by_bytes(data, is_damaged=True)
         return _Inspector(reader, data).inspection()
 
 
-def _unreadable(data: bytes) -> Inspection:
-    found = rawscan.scan(data)
-    return Inspection(is_damaged=True, active_content=found, warnings=_warnings(found))
+def _locked(data: bytes) -> Inspection:
+    """A file that wants a password: for its text, or for an attached file alone."""
+    if not all(pattern.search(data) for pattern in _TEXT_IS_OPEN):
+        return Inspection(is_encrypted_with_password=True)
+    attached = ActiveContent("embedded_file", "a file under a password", is_dangerous=True)
+    return _by_bytes(data, attached)
+
+
+def _by_bytes(data: bytes, *found: ActiveContent, is_damaged: bool = False) -> Inspection:
+    found = (*found, *rawscan.scan(data))
+    return Inspection(
+        is_damaged=is_damaged,
+        is_truncated=_is_truncated(data),
+        active_content=found,
+        warnings=_warnings(found),
+    )
 
 
 @contextmanager
@@ -105,7 +122,7 @@ class _Inspector:
     def __init__(self, reader: PdfReader, data: bytes) -> None:
         self._reader = reader
         self._budget = Budget(_MAX_OBJECTS)
-        self._is_damaged = _is_cut(data)
+        self._is_damaged = _is_off(data)
         self._data = data
         self._found: dict[tuple[str, str], ActiveContent] = {}
         self._kinds: Counter[str] = Counter()
@@ -128,6 +145,7 @@ class _Inspector:
         found = tuple(self._found.values())
         return Inspection(
             is_damaged=self._is_damaged,
+            is_truncated=_is_truncated(self._data),
             active_content=found,
             attachments=tuple(self._attachments),
             form_texts=tuple(self._texts),
@@ -200,14 +218,17 @@ class _Inspector:
         return {key: shown(text, limit=_MAX_METADATA) for key, text in texts.items() if text}
 
 
-def _is_cut(data: bytes) -> bool:
-    """Whether the end of the file, or the table that it points at, is not where it must be."""
+def _is_off(data: bytes) -> bool:
+    """Whether the table of objects is not where the end of the file says that it is."""
     starts = _START.findall(data[-2048:])
-    if not starts or b"%%EOF" not in data[-2048:]:
-        return True
     first_byte = max(data.find(b"%PDF-", 0, 1024), 0)
-    places = {int(starts[-1]), int(starts[-1]) + first_byte}
+    places = {int(start) + offset for start in starts[-1:] for offset in (0, first_byte)}
     return not any(_AT_START.match(data, place) for place in places if place < len(data))
+
+
+def _is_truncated(data: bytes) -> bool:
+    """Whether objects stand after the last end mark. Junk after it is common and harmless."""
+    return data.rfind(b"%%EOF") < data.rfind(b"endobj")
 
 
 def _warnings(
