@@ -1,0 +1,130 @@
+"""The child: reads one file from its standard input, and says what is in it.
+
+The parent starts it as `python -I -S`, with nothing in its environment. It imports the parser,
+takes the file whole, shuts itself in, and only then looks at it. Its standard output carries
+messages alone; whatever else is printed goes nowhere.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from documents.errors import ParseError
+from documents.ingestion.confined import wire
+from documents.ingestion.confined.confine import Walls, shut_in
+from documents.ingestion.confined.encode import encode
+from documents.ingestion.confined.limits import Limits
+from documents.ingestion.parsers.progress import Progress
+from documents.records import ParsedDocument
+
+OUT_OF_MEMORY = 71  # exit status
+_PROGRESS_SECONDS = 0.1
+_PARSERS = "documents.ingestion.parsers"
+_TEXT_PARSERS = ("html", "markdown", "plain", "law_json")
+
+Parse = Callable[..., ParsedDocument]
+Send = Callable[[dict[str, Any]], None]
+
+
+def main() -> None:
+    """Serve one file and leave without looking back: no exit handlers, no flushing."""
+    send = _sender()
+    status = 0
+    try:
+        task, data = _receive()
+        parse = _load(task, data)
+        _shut_in(task)
+        _report(parse, task, data, send)
+    except MemoryError:
+        status = OUT_OF_MEMORY
+    finally:
+        os._exit(status)
+
+
+def _receive() -> tuple[dict[str, Any], bytes]:
+    """The task, one message, and after it the file."""
+    stream = sys.stdin.buffer
+    length = int.from_bytes(stream.read(4), "big")
+    return wire.unpack(stream.read(length)), stream.read()
+
+
+def _sender() -> Send:
+    """A function that writes a message to the parent, on a descriptor that nobody else uses."""
+    descriptor = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+
+    def send(message: dict[str, Any]) -> None:
+        remaining = memoryview(wire.pack(message))
+        while remaining:
+            remaining = remaining[os.write(descriptor, remaining) :]
+
+    return send
+
+
+def _load(task: dict[str, Any], data: bytes) -> Parse:
+    """The parser, with every module that this file is likely to need."""
+    module, name = task["entry"].split(":")
+    parse: Parse = getattr(importlib.import_module(module), name)
+    if module == _PARSERS:
+        for parser in _likely(data):
+            importlib.import_module(f"{_PARSERS}.{parser}")
+    return parse
+
+
+def _likely(data: bytes) -> tuple[str, ...]:
+    if b"%PDF-" in data[:1024]:
+        return ("pdf",)
+    return ("docx",) if data.startswith(b"PK") else _TEXT_PARSERS
+
+
+def _shut_in(task: dict[str, Any]) -> None:
+    shut_in(
+        Limits(**task["limits"]),
+        readable=[Path(path) for path in task["readable"]],
+        parent=task["parent"],
+        walls=Walls(**task["walls"]),
+    )
+
+
+def _report(parse: Parse, task: dict[str, Any], data: bytes, send: Send) -> None:
+    try:
+        document = parse(data, file_name=task["file_name"], progress=_progress(send))
+        for message in encode(document):
+            send(message)
+    except ParseError as error:
+        send({"kind": "refused", "code": error.code, "message": error.message})
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a file does to a parser ends here
+        send({"kind": "failed", "where": _where(error)})
+
+
+def _where(error: Exception) -> str:
+    """The kind of an error and its line in our code: nothing of the file's own words."""
+    place, step = "", error.__traceback__
+    while step is not None:
+        name = step.tb_frame.f_code.co_filename
+        place = f"{Path(name).name}:{step.tb_lineno}"
+        step = step.tb_next
+    return f"{type(error).__name__} at {place}"
+
+
+def _progress(send: Send) -> Progress:
+    said_at = 0.0
+
+    def progress(done: int, total: int) -> None:
+        nonlocal said_at
+        now = time.monotonic()
+        if now - said_at >= _PROGRESS_SECONDS:
+            said_at = now
+            send({"kind": "progress", "done": done, "total": total})
+
+    return progress
