@@ -11,6 +11,16 @@ import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 
+from documents.ingestion.numerals import (
+    CARDINALS,
+    FORMAL_HAN_DIGITS,
+    HAN_DIGITS,
+    LATIN_SUFFIXES,
+    ORDINALS,
+    han_value,
+    roman_value,
+)
+
 
 class Scheme(StrEnum):
     """A family of labels that count on together."""
@@ -19,8 +29,11 @@ class Scheme(StrEnum):
     ROMAN = "roman"
     LETTER = "letter"
     LETTERED_DECIMAL = "lettered_decimal"
+    BOOK = "book"
     PART = "part"
+    TITLE = "title"
     CHAPTER = "chapter"
+    DIVISION = "division"
     SECTION = "section"
     ARTICLE = "article"
     PARAGRAPH_SIGN = "paragraph_sign"
@@ -28,8 +41,11 @@ class Scheme(StrEnum):
     HAN_PART = "han_part"
     HAN_CHAPTER = "han_chapter"
     HAN_SECTION = "han_section"
+    HAN_SUBSECTION = "han_subsection"
+    HAN_ITEM = "han_item"
     HAN_ARTICLE = "han_article"
     HAN_SUPPLEMENT = "han_supplement"
+    HAN_FORMAL = "han_formal"
     HAN_ENUMERATION = "han_enumeration"
 
 
@@ -50,12 +66,19 @@ class Label:
 
 
 _KEYWORDS = {
-    Scheme.PART: "part|partie|teil|title|titre|titel|book|buch|livre|parte|título|titulo",
+    Scheme.BOOK: "book|buch|livre|libro",
+    Scheme.PART: "part|partie|teil|parte",
+    Scheme.TITLE: "title|titre|titel|título|titulo|titolo",
     Scheme.CHAPTER: "chapter|chapitre|kapitel|capítulo|capitulo|capitolo|hoofdstuk",
-    Scheme.SECTION: "section|sec\\.|abschnitt|sección|seccion|sezione|clause|rule|regulation",
+    Scheme.DIVISION: "division|subpart|subchapter",
+    Scheme.SECTION: (
+        "section|sec\\.|abschnitt|sección|seccion|sezione|seção|clause|cláusula|clausula|"
+        "rule|regulation"
+    ),
     Scheme.ARTICLE: "article|art\\.|artikel|artículo|articulo|articolo|artigo",
     Scheme.ANNEX: (
-        "annex|annexe|anlage|anhang|appendix|schedule|exhibit|attachment|anexo|allegato|bijlage"
+        "annex|annexe|anlage|anhang|appendix|schedule|exhibit|attachment|addendum|anexo|"
+        "allegato|bijlage"
     ),
 }
 _KEYWORD_SCHEMES = {
@@ -65,42 +88,51 @@ _KEYWORD_SCHEMES = {
 }
 _ROMAN = r"[IVXLC]{1,7}|[ivxlc]{1,7}"
 _DASH = r"–—−\-"
+_ORDINAL = "|".join(sorted(ORDINALS, key=len, reverse=True))
+_COUNTING_WORD = "|".join(sorted([*ORDINALS, *CARDINALS], key=len, reverse=True))
 _NUMBER = (
-    rf"\d{{1,4}}(?:\.\d{{1,3}})*(?:[a-z](?![\w(]))?|(?:{_ROMAN})(?!\w)|[A-Z](?:\.?\d{{1,2}})?(?!\w)"
+    rf"\d{{1,4}}(?:\.\d{{1,3}})*(?:-\d{{1,3}}(?![\w.])|[a-z](?![\w(])"
+    rf"|[^\S\n](?:{'|'.join(LATIN_SUFFIXES)})\b)?"
+    rf"|(?:{_ROMAN})(?!\w)(?:-[A-Z](?!\w))?|[A-Z](?:[.\-]?\d{{1,2}})?(?!\w)"
 )
-_ORDINAL_ONE = "premier|première|premiere|1er|erster|primero|primo"
 _LONGEST_FIRST = "|".join(
     sorted("|".join(_KEYWORDS.values()).split("|"), key=len, reverse=True)  # annexe before annex
 )
 _KEYWORD_LABEL = re.compile(
     rf"(?P<word>{_LONGEST_FIRST})[^\S\n]*[\"“]?"
-    rf"(?P<number>(?:{_ORDINAL_ONE})(?!\w)|{_NUMBER})[\"”]?(?P<after>[^\S\n]*(?P<delimiter>[.:)：{_DASH}]?)"
-    rf"[^\S\n]*[{_DASH}]?)",
+    rf"(?P<number>(?:{_COUNTING_WORD})(?!\w)|{_NUMBER})[\"”]?"
+    rf"(?P<after>[^\S\n]*(?P<delimiter>[.:)：{_DASH}]?)[^\S\n]*[{_DASH}]?)",
+    re.IGNORECASE,
+)
+_ORDINAL_LABEL = re.compile(
+    rf"(?:the[^\S\n]+)?(?P<number>{_ORDINAL})[^\S\n]+(?P<word>{_LONGEST_FIRST})(?!\w)"
+    rf"(?P<after>[^\S\n]*(?P<delimiter>[.:)：{_DASH}]?)[^\S\n]*)",
     re.IGNORECASE,
 )
 _SIGN_LABEL = re.compile(
-    rf"§[^\S\n]*(?P<number>\d{{1,4}}(?:\.\d{{1,3}})*[a-z]?)(?!\w)"
+    rf"§[^\S\n]*(?P<number>\d{{1,4}}(?:[.\-]\d{{1,4}})*[a-zA-Z]?)(?!\w)"
     rf"(?P<after>[^\S\n]*(?P<delimiter>[.:)：{_DASH}]?)[^\S\n]*)"
 )
 _DECIMAL_LABEL = re.compile(
-    r"(?P<number>\d{1,3}(?:\.\d{1,3}){0,6})(?P<suffix>[a-h](?=[.)\s]))?"
-    rf"(?P<delimiter>[.)）．:]?)(?P<blank>[^\S\n]*(?:[{_DASH}][^\S\n]+)?)"
+    r"(?P<number>\d{1,3}(?:\.\d{1,3}){0,6})(?P<suffix>[a-h](?=[.)\s])|[A-Z](?=[.)]\s))?"
+    rf"(?P<delimiter>[.)）．:、]?)(?P<blank>[^\S\n]*(?:[{_DASH}][^\S\n]+)?)"
 )
 _ROMAN_LABEL = re.compile(r"(?P<number>[IVXLC]{1,7})(?P<delimiter>[.)])[^\S\n]*")
 _LETTERED_LABEL = re.compile(
-    r"(?P<letter>[A-Z])\.(?P<digits>\d{1,2}(?:\.\d{1,2}){0,4})(?P<delimiter>[.):]?)[^\S\n]+"
+    r"(?P<letter>[A-Z])[.\-]?(?P<digits>\d{1,2}(?:\.\d{1,2}){0,4})(?P<delimiter>[.):]?)[^\S\n]+"
 )
 _LETTER_LABEL = re.compile(r"(?P<number>[A-Z])(?P<delimiter>[.)])[^\S\n]+")
-_HAN_DIGITS = "〇零一二三四五六七八九十百千兩两廿卅"
-_HAN_NUMBER = rf"(?:[{_HAN_DIGITS}]{{1,9}}|\d{{1,4}})"
+_HAN_NUMBER = rf"(?:[{HAN_DIGITS}{FORMAL_HAN_DIGITS}]{{1,9}}|\d{{1,4}})"
 _HAN_UNITS = {
-    "編": Scheme.HAN_PART, "编": Scheme.HAN_PART, "章": Scheme.HAN_CHAPTER,
+    "編": Scheme.HAN_PART, "编": Scheme.HAN_PART, "篇": Scheme.HAN_PART,
+    "部分": Scheme.HAN_PART, "章": Scheme.HAN_CHAPTER,
     "節": Scheme.HAN_SECTION, "节": Scheme.HAN_SECTION,
+    "款": Scheme.HAN_SUBSECTION, "目": Scheme.HAN_ITEM,
     "條": Scheme.HAN_ARTICLE, "条": Scheme.HAN_ARTICLE,
 }  # fmt: skip
 _HAN_LABEL = re.compile(
     rf"第[^\S\n]*(?P<number>{_HAN_NUMBER})[^\S\n]*(?:[之{_DASH}][^\S\n]*(?P<inner>{_HAN_NUMBER})[^\S\n]*)?"
-    rf"(?P<unit>[{''.join(_HAN_UNITS)}])(?:[^\S\n]*之[^\S\n]*(?P<suffix>{_HAN_NUMBER}))?"
+    rf"(?P<unit>{'|'.join(_HAN_UNITS)})(?:[^\S\n]*(?:之|-(?=\d))[^\S\n]*(?P<suffix>{_HAN_NUMBER}))?"
     rf"(?P<after>[^\S\n]*[:：{_DASH}]?[^\S\n]*)"
 )
 _HAN_ANNEX = re.compile(
@@ -109,8 +141,14 @@ _HAN_ANNEX = re.compile(
 )
 _HAN_SUPPLEMENT = re.compile(r"附[^\S\n]*[則则](?P<after>[^\S\n]*)(?=\n|$)")
 _HAN_ENUMERATION = re.compile(
-    r"(?P<number>[一二三四五六七八九十]{1,4})(?P<delimiter>[、．])[^\S\n]*"
+    rf"(?P<number>[一二三四五六七八九十]{{1,4}}|[{FORMAL_HAN_DIGITS}]{{1,4}})"
+    r"(?P<delimiter>[、．])[^\S\n]*"
 )
+_DIGITS = re.compile(
+    rf"(?P<digits>\d+(?:[.\-]\d+)*)(?:(?P<letter>[a-z])|\s+(?P<latin>{'|'.join(LATIN_SUFFIXES)}))?",
+    re.IGNORECASE,
+)
+_MAX_LETTERED_DIGITS = 60
 
 
 def parse_label(line: str) -> Label | None:
@@ -122,10 +160,10 @@ def parse_label(line: str) -> Label | None:
         return _decimal(line)
     if first == "§":
         return _sign(line)
-    if first in "第附" or first in _HAN_DIGITS:
+    if first in "第附" or first in HAN_DIGITS or first in FORMAL_HAN_DIGITS:
         return _han(line)
     if first.isalpha():
-        return _keyword(line) or _lettered(line) or _roman(line) or _letter(line)
+        return _keyword(line) or _ordinal(line) or _lettered(line) or _roman(line) or _letter(line)
     return None
 
 
@@ -136,14 +174,14 @@ def _decimal(line: str) -> Label | None:
     number = match["number"] + (match["suffix"] or "")
     value = tuple(int(part) for part in match["number"].split("."))
     if match["suffix"]:
-        value = (*value, ord(match["suffix"]) - 96)
+        value = (*value, ord(match["suffix"].lower()) - 96)
     rest = line[match.end() : match.end() + 1]
     is_glued = bool(rest) and not match["blank"] and not match["delimiter"]
     if is_glued and not _is_wide(rest):
         return None
     if match["delimiter"] in (".", ":") and rest and not match["blank"] and not rest.isalpha():
         return None
-    delimiter = {"）": ")", "．": "."}.get(match["delimiter"], match["delimiter"])
+    delimiter = {"）": ")", "．": ".", "、": "."}.get(match["delimiter"], match["delimiter"])
     return Label(Scheme.DECIMAL, value, number, match.end(), delimiter, is_glued)
 
 
@@ -160,6 +198,17 @@ def _keyword(line: str) -> Label | None:
         return None
     scheme = _KEYWORD_SCHEMES[word.lower()]
     printed = f"{word} {number}"
+    return Label(scheme, value, printed, match.end(), match["delimiter"])
+
+
+def _ordinal(line: str) -> Label | None:
+    """`First Schedule`, `Zweiter Teil`: the number before its keyword."""
+    match = _ORDINAL_LABEL.match(line)
+    if match is None or (line[match.end() : match.end() + 1].islower() and not match["delimiter"]):
+        return None
+    scheme = _KEYWORD_SCHEMES[match["word"].lower()]
+    printed = f"{match['number']} {match['word']}"
+    value = (ORDINALS[match["number"].lower()],)
     return Label(scheme, value, printed, match.end(), match["delimiter"])
 
 
@@ -194,7 +243,10 @@ def _lettered(line: str) -> Label | None:
     match = _LETTERED_LABEL.match(line)
     if match is None:
         return None
-    value = (ord(match["letter"]) - 64, *(int(part) for part in match["digits"].split(".")))
+    digits = [int(part) for part in match["digits"].split(".")]
+    if max(digits) > _MAX_LETTERED_DIGITS:
+        return None
+    value = (ord(match["letter"]) - 64, *digits)
     number = line[: match.end("digits")]
     return Label(Scheme.LETTERED_DECIMAL, value, number, match.end(), match["delimiter"])
 
@@ -215,7 +267,9 @@ def _han(line: str) -> Label | None:
     value = _number_value(match["number"]) if match else None
     if match is None or value is None:
         return None
-    return Label(Scheme.HAN_ENUMERATION, value, match["number"], match.end(), "、")
+    is_formal = match["number"][0] in FORMAL_HAN_DIGITS
+    scheme = Scheme.HAN_FORMAL if is_formal else Scheme.HAN_ENUMERATION
+    return Label(scheme, value, match["number"], match.end(), "、")
 
 
 def _han_ordinal(line: str, match: re.Match[str]) -> Label | None:
@@ -229,52 +283,27 @@ def _han_ordinal(line: str, match: re.Match[str]) -> Label | None:
 
 def _number_value(number: str) -> tuple[int, ...] | None:
     """The value of a number as it stands after a keyword; None if it is none."""
-    if re.fullmatch(_ORDINAL_ONE, number, re.IGNORECASE):
-        return (1,)
-    if number[0] in _HAN_DIGITS:
+    counted = ORDINALS.get(number.lower()) or CARDINALS.get(number.lower())
+    if counted is not None:
+        return (counted,)
+    if number[0] in HAN_DIGITS or number[0] in FORMAL_HAN_DIGITS:
         return (han_value(number),)
-    digits = re.fullmatch(r"(\d+(?:\.\d+)*)([a-z]?)", number, re.IGNORECASE)
+    digits = _DIGITS.fullmatch(number)
     if digits:
-        value = tuple(int(part) for part in digits[1].split("."))
-        return (*value, ord(digits[2].lower()) - 96) if digits[2] else value
-    roman = roman_value(number.upper())
-    if roman is not None and (len(number) > 1 or number in "IVXivx"):
-        return (roman,)
-    lettered = re.fullmatch(r"([A-Z])\.?(\d*)", number)
+        value = tuple(int(part) for part in re.split(r"[.\-]", digits["digits"]))
+        letter, latin = digits["letter"], (digits["latin"] or "").lower()
+        if letter or latin:
+            value = (*value, ord(letter.lower()) - 96 if letter else LATIN_SUFFIXES[latin])
+        return value
+    stem, _, letter = number.partition("-")
+    roman = roman_value(stem.upper())
+    if roman is not None and (len(stem) > 1 or stem in "IVXivx"):
+        return (roman, ord(letter) - 64) if letter.isupper() else (roman,)
+    lettered = re.fullmatch(r"([A-Z])[.\-]?(\d*)", number)
     if lettered:
         value = (ord(lettered[1]) - 64,)
         return (*value, int(lettered[2])) if lettered[2] else value
     return None
-
-
-def roman_value(number: str) -> int | None:
-    """The value of a well-formed roman numeral in capitals, else None."""
-    pattern = r"(?=.)(C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})"
-    if not re.fullmatch(pattern, number):
-        return None
-    digits = [{"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}[char] for char in number]
-    pairs = zip(digits, [*digits[1:], 0], strict=True)
-    return sum(-digit if digit < following else digit for digit, following in pairs)
-
-
-def han_value(number: str) -> int:
-    """The value of a Chinese or Arabic numeral below ten thousand (`五十三`, `一百零二`, `53`)."""
-    normal = unicodedata.normalize("NFKC", number)
-    if normal.isascii():
-        return int(normal)
-    total, digit = 0, 0
-    values = dict(zip("〇零一二三四五六七八九兩两", [0, *range(10), 2, 2], strict=True))
-    units = {"十": 10, "百": 100, "千": 1000}
-    if not set(normal) & (set(units) | set("廿卅")):
-        return int("".join(str(values[char]) for char in normal))
-    for char in normal:
-        if char in units:
-            total, digit = total + (digit or 1) * units[char], 0
-        elif char in "廿卅":
-            total += 20 if char == "廿" else 30
-        else:
-            digit = values[char]
-    return total + digit
 
 
 def _compact(text: str) -> str:

@@ -42,7 +42,13 @@ _HTML_PAGE = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*(?:<!doctype html|<html[\s>])",
     re.IGNORECASE | re.DOTALL,
 )
-_LAW_KEYS = ("LawName", "LawArticles")
+# The keys of the law database, in English, in Chinese, and in Chinese as JSON may escape it.
+_LAW_KEYS = (
+    re.compile(r'"(?:(?:Eng)?LawName|法規名稱|\\u6cd5\\u898f\\u540d\\u7a31)"\s*:', re.IGNORECASE),
+    re.compile(
+        r'"(?:(?:Eng)?LawArticles|法規內容|\\u6cd5\\u898f\\u5167\\u5bb9)"\s*:', re.IGNORECASE
+    ),
+)
 # markdown-it needs time that grows faster than a line's length; no person writes such a line.
 _MAX_MARKDOWN_LINE = 100_000
 
@@ -91,7 +97,7 @@ def _archive(data: bytes) -> MediaType:
 
 def _text_type(text: str, file_name: str) -> MediaType:
     head = text[:4000]
-    if head.lstrip().startswith("{") and all(f'"{key}"' in text for key in _LAW_KEYS):
+    if head.lstrip().startswith(("{", "[")) and all(key.search(text) for key in _LAW_KEYS):
         return MediaType.LAW_JSON
     if _HTML_PAGE.match(head):
         return MediaType.HTML

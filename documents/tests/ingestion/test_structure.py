@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from documents.ingestion.numbering import Scheme, han_value, parse_label, roman_value
+from documents.ingestion.numbering import Scheme, parse_label
+from documents.ingestion.numerals import han_value, roman_value
 from documents.ingestion.parsers import parse
 from documents.ingestion.structure import build_sections, structure_warnings
 from documents.records import SectionRecord
