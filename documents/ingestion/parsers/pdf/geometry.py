@@ -75,5 +75,20 @@ def point(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
 
 def box(matrix: Matrix, x0: float, y0: float, x1: float, y1: float) -> Box:
     """The upright box around a rectangle after `matrix`."""
+    a, b, c, d, e, f = matrix
+    if b == c == 0.0:  # an upright page: the usual case, called for every letter
+        left, right, top, bottom = a * x0 + e, a * x1 + e, d * y1 + f, d * y0 + f
+    elif a == d == 0.0:
+        left, right, top, bottom = c * y0 + e, c * y1 + e, b * x0 + f, b * x1 + f
+    else:
+        return _leaning_box(matrix, x0, y0, x1, y1)
+    if left > right:
+        left, right = right, left
+    if top > bottom:
+        top, bottom = bottom, top
+    return left, top, right, bottom
+
+
+def _leaning_box(matrix: Matrix, x0: float, y0: float, x1: float, y1: float) -> Box:
     xs, ys = zip(*(point(matrix, x, y) for x in (x0, x1) for y in (y0, y1)), strict=True)
     return (min(xs), min(ys), max(xs), max(ys))

@@ -17,7 +17,7 @@ from statistics import median
 import pypdfium2.raw as pdfium
 
 from documents.ingestion.parsers.pdf.fonts import Fonts
-from documents.ingestion.parsers.pdf.geometry import Matrix, box, point, union
+from documents.ingestion.parsers.pdf.geometry import Matrix, box, point
 from documents.ingestion.parsers.pdf.objects import Painted, address, fill_colour
 from documents.ingestion.parsers.pdf.page import Colour, Font, Word
 from documents.ingestion.parsers.pdf.tags import Tags
@@ -45,7 +45,7 @@ class _Style:
     tag: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: a frozen one takes three times as long to make
 class _Glyph:
     text: str
     box: Box
@@ -90,6 +90,7 @@ class Glyphs:
     def _runs(self) -> Iterator[_Run]:
         run: _Run | None = None
         blank, last = True, 0
+        loose = pdfium.FS_RECTF()
         for index in range(min(self.count, _MAX_CHARACTERS)):
             text = chr(pdfium.FPDFText_GetUnicode(self._text_page, index) & 0x1FFFFF)
             if text in _NOTHING:
@@ -100,7 +101,7 @@ class Glyphs:
                 continue
             key = address(item)
             style = self._styles.get(key) or self._style(key, item, index)
-            glyph = self._glyph(index, "-" if text in _HYPHENS else text, style)
+            glyph = self._glyph(index, "-" if text in _HYPHENS else text, style, loose)
             baseline = self._baseline(index, style) if key != last or run is None else run.baseline
             if run is None or not _continues(run, style, baseline, glyph, is_same=key == last):
                 follows = run is not None and not blank and _touches(run, baseline, glyph)
@@ -117,7 +118,7 @@ class Glyphs:
     @property
     def count(self) -> int:
         """How many characters the page holds, blanks that pdfium adds included."""
-        return max(pdfium.FPDFText_CountChars(self._text_page), 0)
+        return max(int(pdfium.FPDFText_CountChars(self._text_page)), 0)
 
     def _style(self, key: int, item: ctypes.c_void_p, index: int) -> _Style:
         matrix = pdfium.FS_MATRIX()
@@ -140,15 +141,19 @@ class Glyphs:
         self._styles[key] = style
         return style
 
-    def _glyph(self, index: int, text: str, style: _Style) -> _Glyph:
-        loose = pdfium.FS_RECTF()
+    def _glyph(self, index: int, text: str, style: _Style, loose: pdfium.FS_RECTF) -> _Glyph:
         pdfium.FPDFText_GetLooseCharBox(self._text_page, index, loose)
         area = box(self._to_shown, loose.left, loose.bottom, loose.right, loose.top)
+        key = (style.font.name, text)
+        unmapped = self._unmapped.get(key)
+        if unmapped is None:
+            unmapped = pdfium.FPDFText_HasUnicodeMapError(self._text_page, index) == 1
+            self._unmapped[key] = unmapped
         return _Glyph(
-            _decomposed(text),
+            text if text < "\ufb00" else _decomposed(text),
             area,
-            _along(area, style.rotation),
-            self._is_unmapped(index, text, style),
+            (area[0], area[2]) if style.rotation == 0 else _along(area, style.rotation),
+            unmapped,
         )
 
     def _baseline(self, index: int, style: _Style) -> float:
@@ -156,12 +161,6 @@ class Glyphs:
         pdfium.FPDFText_GetCharOrigin(self._text_page, index, x, y)
         shown = point(self._to_shown, x.value, y.value)
         return round(shown[0] if style.rotation in (90, 270) else shown[1], 2)
-
-    def _is_unmapped(self, index: int, text: str, style: _Style) -> bool:
-        key = (style.font.name, text)
-        if key not in self._unmapped:
-            self._unmapped[key] = pdfium.FPDFText_HasUnicodeMapError(self._text_page, index) == 1
-        return self._unmapped[key]
 
 
 def _turned(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
@@ -196,9 +195,14 @@ def _decomposed(text: str) -> str:
 
 def _continues(run: _Run, style: _Style, baseline: float, glyph: _Glyph, *, is_same: bool) -> bool:
     """Whether a letter goes on with a run."""
-    if is_same and _goes_down(run, glyph):
-        run.is_vertical = True
-        return True
+    if is_same:
+        before = run.glyphs[-1]
+        gap = glyph.along[0] - before.along[1]
+        if -0.3 * style.size < gap < style.size and glyph.along[0] > before.along[0]:
+            return True  # the usual case: the next letter of the same string
+        if _goes_down(run, glyph):
+            run.is_vertical = True
+            return True
     mine = run.style
     if (style.font, style.size, style.colour, style.mode, style.rotation, style.tag) != (
         mine.font, mine.size, mine.colour, mine.mode, mine.rotation, mine.tag
@@ -244,12 +248,13 @@ def _cut(run: _Run) -> Iterator[Word]:
     limit = _blank_limit(run)
     begun = 0
     blank_before = not run.follows
-    for index in range(1, len(run.glyphs) + 1):
-        is_end = index == len(run.glyphs)
-        is_blank = not is_end and (index in run.blanks or _gap_at(run, index) > limit)
-        if is_end or is_blank or _is_border(run.glyphs[index - 1].text, run.glyphs[index].text):
-            yield _word(run, run.glyphs[begun:index], blank_before=blank_before)
+    glyphs, blanks = run.glyphs, run.blanks
+    for index in range(1, len(glyphs)):
+        is_blank = index in blanks or _gap_at(run, index) > limit
+        if is_blank or _is_border(glyphs[index - 1].text, glyphs[index].text):
+            yield _word(run, glyphs[begun:index], blank_before=blank_before)
             begun, blank_before = index, is_blank
+    yield _word(run, glyphs[begun:], blank_before=blank_before)
 
 
 def _gap_at(run: _Run, index: int) -> float:
@@ -276,6 +281,8 @@ def _blank_limit(run: _Run) -> float:
 
 def _is_border(before: str, after: str) -> bool:
     """CJK characters are words of their own, for their boxes; marks stay with their letter."""
+    if before < "\u0300" and after < "\u0300":
+        return False
     if unicodedata.combining(after[0]):
         return False
     return is_cjk(before[-1]) or is_cjk(after[0])
@@ -291,9 +298,9 @@ def is_cjk(character: str) -> bool:
 
 
 def _word(run: _Run, glyphs: list[_Glyph], *, blank_before: bool) -> Word:
-    area = glyphs[0].box
-    for glyph in glyphs[1:]:
-        area = union(area, glyph.box)
+    boxes = [glyph.box for glyph in glyphs]
+    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+    area = (min(lefts), min(tops), max(rights), max(bottoms))
     style = run.style
     return Word(
         text="".join(glyph.text for glyph in glyphs),

@@ -51,7 +51,7 @@ def read_objects(page: ctypes.c_void_p, to_shown: Matrix) -> Painted:
 
 def address(item: ctypes.c_void_p) -> int:
     """What tells one object of a page from another."""
-    return ctypes.cast(item, ctypes.c_void_p).value or 0
+    return ctypes.addressof(item.contents)  # type: ignore[attr-defined]  # pdfium hands pointers to structures; its binding has no types
 
 
 def fill_colour(item: ctypes.c_void_p) -> Colour:
