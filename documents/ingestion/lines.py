@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
+from documents.ingestion.cuts import cut_points
 from documents.records import Block, BlockKind, ParsedDocument
+
+_CUT_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST_ITEM})
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +18,8 @@ class Line:
     """One line that holds more than white space; a heading that the format marks is one line.
 
     `start` and `end` are offsets of the stripped line in the canonical text. `level` is the
-    heading level that the format itself gives.
+    heading level that the format itself gives, `number` the label that it computes. A line
+    `is_inline` where it is the rest of a printed line, cut where a section could begin.
     """
 
     start: int
@@ -25,6 +31,7 @@ class Line:
     is_before_blank: bool
     level: int | None = None
     is_bold: bool = False
+    is_inline: bool = False
 
 
 def read_lines(parsed: ParsedDocument) -> list[Line]:
@@ -32,7 +39,7 @@ def read_lines(parsed: ParsedDocument) -> list[Line]:
     blocks = parsed.blocks
     starts = [block.start for block in blocks]
     spans = _spans(parsed.text, blocks)
-    lines = []
+    lines: list[Line] = []
     for index, (start, end) in enumerate(spans):
         raw = parsed.text[start:end]
         stripped = raw.strip()
@@ -41,20 +48,39 @@ def read_lines(parsed: ParsedDocument) -> list[Line]:
         block = blocks[position] if position >= 0 else None
         before = parsed.text[spans[index - 1][1] : start] if index else "\n\n"
         after = parsed.text[end : spans[index + 1][0]] if index + 1 < len(spans) else "\n\n"
-        lines.append(
-            Line(
-                start=first,
-                end=first + len(stripped),
-                text=" ".join(stripped.split("\n")),
-                indent=len(raw) - len(raw.lstrip()),
-                kind=block.kind if block else BlockKind.PARAGRAPH,
-                is_after_blank=before.count("\n") > 1,
-                is_before_blank=after.count("\n") > 1,
-                level=block.level if block and block.kind is BlockKind.HEADING else None,
-                is_bold=bool(block and "bold" in block.flags),
-            )
+        line = Line(
+            start=first,
+            end=first + len(stripped),
+            text=" ".join(stripped.split("\n")),
+            indent=len(raw) - len(raw.lstrip()),
+            kind=block.kind if block else BlockKind.PARAGRAPH,
+            is_after_blank=before.count("\n") > 1,
+            is_before_blank=after.count("\n") > 1,
+            level=block.level if block and block.kind is BlockKind.HEADING else None,
+            is_bold=bool(block and "bold" in block.flags),
         )
+        lines.extend(_cut(line))
     return lines
+
+
+def _cut(line: Line) -> Iterator[Line]:
+    """A line with the places where it could be several; nearly always the line itself."""
+    points = cut_points(line.text) if line.kind in _CUT_KINDS and line.level is None else []
+    borders = [0, *points, len(line.text)]
+    for number, (start, end) in enumerate(pairwise(borders)):
+        text = line.text[start:end].rstrip()
+        yield Line(
+            start=line.start + start,
+            end=line.start + start + len(text),
+            text=text,
+            indent=0 if number else line.indent,
+            kind=line.kind,
+            is_after_blank=line.is_after_blank and not number,
+            is_before_blank=line.is_before_blank and end == len(line.text),
+            level=line.level,
+            is_bold=line.is_bold,
+            is_inline=number > 0,
+        )
 
 
 def _spans(text: str, blocks: tuple[Block, ...]) -> list[tuple[int, int]]:

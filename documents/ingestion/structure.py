@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from documents.ingestion.headings import Heading, find_headings
+from documents.ingestion.headings import find_headings
 from documents.ingestion.numbering import Scheme
+from documents.ingestion.openings import Heading
 from documents.records import Notice, ParsedDocument, SectionRecord
 
 _RANKS = {

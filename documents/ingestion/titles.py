@@ -50,6 +50,7 @@ _HAN_UNIT = re.compile("[日天個个年月週周小時时元歲岁人次分％%
 _TABLE_ROW_END = re.compile(
     r"\d[\d.,]*\s*(?:[%€$£¥]|[A-Z]{3}|euros?|dollars?|days?|hours?|kg|km)$|[€$£¥]\s?\d[\d.,]*$"
 )
+_SUB_CLAUSE = re.compile(r"\([a-z\d]{1,4}\)\s+[A-Z\"“‘]")
 _REFERENCE = re.compile(
     r"[(,;)\]/]|(?:and|or|to|of|through|above|below|et|ou|und|oder|bis|du|de|des|der|lit|para|"
     r"paragraph|subsection|sub-section|point)\b|(?:Abs|Satz|Nr|S|al)\b\.?"
@@ -59,6 +60,16 @@ _RUN_IN = re.compile(
     r"(?P<title>[A-Z][\w’'/&-]*(?:[ ,]+(?:[A-Z][\w’'/&-]*|a|an|and|as|by|for|from|in|of|on|or|"
     r"the|to|with)){0,7})(?P<mark>[.:])\s+(?=[A-Z\"“‘(])"
 )
+_STARTERS = """
+    The This These Those Each You All If In Upon Any No Neither Either Both Except Subject Unless
+    During For It There We Notwithstanding As At By Where When Nothing Without Such Every Within
+    Company Licensor Licensee Customer Supplier Distributor Contractor Consultant Executive
+"""
+_UNMARKED_RUN_IN = re.compile(
+    r"(?P<title>[A-Z][\w’'/&-]*(?:[ ,]{1,2}(?:[A-Z][\w’'/&-]*|a|an|and|as|by|for|from|in|of|on|or|"
+    rf"the|to|with)){{0,7}}?)(?:[^\S\n]{{3,}}(?=\S)|\s+(?=\([a-z1A]\)\s|(?:{'|'.join(_STARTERS.split())})\s))"
+)
+WRAP = 160  # characters; a longer line has lost its line breaks
 _BRACKETED = re.compile(r"[（(【\[](?P<title>[^（）()【】\[\]\n]{1,40})[）)】\]]\s*")
 _ABBREVIATION = re.compile(r"(?:No|Nos|Art|Sec|Dr|Mr|Mrs|Ms|Inc|Ltd|Co|St|Note|[A-Z])$")
 
@@ -137,7 +148,7 @@ def is_reference(rest: str, *, is_glued: bool) -> bool:
     """Whether what follows a label makes it a reference inside a sentence."""
     if _has_han(rest[:1]) or rest[:1] in "、，":
         return is_glued and _HAN_REFERENCE.match(rest) is not None
-    return _REFERENCE.match(rest) is not None
+    return _REFERENCE.match(rest) is not None and not _SUB_CLAUSE.match(rest)
 
 
 def run_in_title(rest: str) -> tuple[str, int] | None:
@@ -152,6 +163,17 @@ def run_in_title(rest: str) -> tuple[str, int] | None:
     if match is None or _ABBREVIATION.search(match["title"]):
         return None
     return match["title"], match.end()
+
+
+def unmarked_run_in_title(rest: str) -> tuple[str, int] | None:
+    """A title that lost the line break after it: `Office Space You will provide …`.
+
+    The clause is told by a word that begins sentences, a sub-clause or a wide gap.
+    """
+    match = _UNMARKED_RUN_IN.match(rest)
+    if match is None or match["title"].split()[-1].casefold() in _SMALL_WORDS:
+        return None
+    return " ".join(match["title"].split()), match.end()
 
 
 def tidy_title(text: str) -> str:

@@ -1,0 +1,82 @@
+"""Numbered lists inside a section, so that their items are not taken for sections."""
+
+from __future__ import annotations
+
+from documents.ingestion import titles
+from documents.ingestion.counting import Counting
+from documents.ingestion.numbering import Label, Scheme
+from documents.ingestion.sequence import Fit
+from documents.ingestion.surroundings import Form, Surroundings
+from documents.records import BlockKind
+
+_ARTICLES = frozenset({Scheme.ARTICLE, Scheme.SECTION, Scheme.PARAGRAPH_SIGN, Scheme.HAN_ARTICLE})
+_MAX_INDENT_STEP = 2
+_CLAUSE_LENGTH = 120  # characters, on average; items of lists measured well below
+_MIN_CLAUSES = 3
+_MAX_STEPS = 60
+
+
+class Enumerations:
+    """Follows the list that is open, if one is."""
+
+    def __init__(self, around: Surroundings, count: Counting) -> None:
+        self._around = around
+        self._count = count
+        self._run = 0  # the number of the last item
+        self._line = -1
+
+    def leave(self) -> None:
+        """A section begins: no list is open."""
+        self._run = 0
+
+    def holds(self, index: int, label: Label, rest: str, form: Form) -> bool:
+        """Whether `1.` is an item inside the section that is open, not a section."""
+        line, value = self._around.lines[index], label.value[0]
+        if self._around.is_mostly_marked or self._count.container in _ARTICLES:
+            return True
+        top_indent = self._count.top_indent
+        if top_indent is not None and line.indent > top_indent + _MAX_INDENT_STEP:
+            return True
+        fit = self._count.fit(label)
+        runs_on = self._run and value == self._run + 1
+        if runs_on and not self._ends(index, rest, form, fit):
+            self._run, self._line = value, index
+            return True
+        if value == 1 and self._begins(index, form, fit):
+            self._run, self._line = 1, index
+            return True
+        return False
+
+    def _begins(self, index: int, form: Form, fit: Fit) -> bool:
+        line, following = self._around.lines[index], self._around.label(index + 1)
+        if fit is Fit.BACK or (following is not None and following.value == (1,)):
+            return True
+        is_item = line.kind is BlockKind.LIST_ITEM and bool(self._around.marked_count)
+        if is_item and form is Form.CLAUSE:
+            return True
+        return self._around.follows_lead_in(index) and not self._begins_clauses(index, fit)
+
+    def _begins_clauses(self, index: int, fit: Fit) -> bool:
+        """Whether `the parties agree as follows:` leads to the clauses of the whole document.
+
+        They are long, as the items of a list are not.
+        """
+        if fit not in (Fit.FIRST, Fit.RESTART) or not self._count.holds_clauses:
+            return False
+        lines = self._around.lines
+        last, steps = index, 0
+        while steps < _MAX_STEPS:
+            place = self._around.next_place(last, Scheme.DECIMAL, (steps + 2,))
+            if place is None:
+                break
+            last, steps = place, steps + 1
+        length = lines[last].start - lines[index].start
+        return steps >= _MIN_CLAUSES - 1 and length >= _CLAUSE_LENGTH * steps
+
+    def _ends(self, index: int, rest: str, form: Form, fit: Fit) -> bool:
+        """Whether a number that goes on with a list rather goes on with the sections."""
+        if fit is not Fit.NEXT or form is not Form.TITLE:
+            return False
+        item = self._around.lines[self._line].text
+        differs = titles.ends_closed(item) and not titles.ends_closed(rest)
+        return differs or self._around.lines[index].is_after_blank or index - self._line > 1

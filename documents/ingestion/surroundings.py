@@ -1,0 +1,134 @@
+"""What stands around a line: the lines before and after it, and the labels still to come."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from enum import Enum, auto
+
+from documents.ingestion import titles
+from documents.ingestion.contents import contents_lines
+from documents.ingestion.lines import read_lines
+from documents.ingestion.numbering import Label, Scheme, parse_label
+from documents.records import BlockKind, MediaType, ParsedDocument
+
+TEXT_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST_ITEM})
+_MIN_NUMBERED_LINES = 3
+_MIN_MARKED = 2
+
+
+class Form(Enum):
+    """What follows a label on its line."""
+
+    TITLE = auto()
+    CLAUSE = auto()
+    ALONE = auto()
+
+
+class Surroundings:
+    """The lines of one document with their labels, and questions about neighbours."""
+
+    def __init__(self, parsed: ParsedDocument) -> None:
+        self.lines = read_lines(parsed)
+        self.labels = [
+            parse_label(line.text) if line.kind in TEXT_KINDS or line.level else None
+            for line in self.lines
+        ]
+        self.is_plain = parsed.media_type is MediaType.PLAIN
+        self.marked_count = sum(line.level is not None for line in self.lines)
+        self.marked_schemes = {
+            label.scheme
+            for line, label in zip(self.lines, self.labels, strict=True)
+            if label is not None and line.level is not None
+        }
+        self.contents = contents_lines(self.lines, self.labels)
+        self.is_numbered = _numbered_lines(self.labels) >= _MIN_NUMBERED_LINES
+        self.heading_lines: set[int] = set()  # that hold no words of a clause
+        self.skip = -1  # a line that was taken as the title of the one before
+        self._places = self._find_labels()
+        self._first_after_blank = next(
+            (i for i, line in enumerate(self.lines) if i and line.is_after_blank), len(self.lines)
+        )
+
+    def _find_labels(self) -> dict[tuple[Scheme, tuple[int, ...]], list[int]]:
+        places: dict[tuple[Scheme, tuple[int, ...]], list[int]] = defaultdict(list)
+        for index, label in enumerate(self.labels):
+            if label is not None and index not in self.contents:
+                places[label.scheme, label.value].append(index)
+        return places
+
+    @property
+    def is_mostly_marked(self) -> bool:
+        """Whether the format marks headings."""
+        return self.marked_count >= _MIN_MARKED
+
+    def text(self, index: int) -> str | None:
+        """The text of a line, None after the last one."""
+        return self.lines[index].text if index < len(self.lines) else None
+
+    def label(self, index: int) -> Label | None:
+        """The label of a line, None after the last one."""
+        return self.labels[index] if index < len(self.labels) else None
+
+    def form(self, index: int, rest: str) -> Form:
+        """How the words after the label read."""
+        if not rest:
+            return Form.ALONE
+        following = None if self.lines[index].is_before_blank else self.text(index + 1)
+        if self.label(index + 1) is not None:
+            following = None
+        return Form.TITLE if titles.is_title(rest, following) else Form.CLAUSE
+
+    def next_place(self, index: int, scheme: Scheme, value: tuple[int, ...]) -> int | None:
+        """The line after `index` that has this label, if there is one."""
+        places = self._places.get((scheme, value), [])
+        position = bisect_right(places, index)
+        return places[position] if position < len(places) else None
+
+    def counts_on(self, index: int, label: Label, steps: int) -> bool:
+        """Whether the next numbers (or the first number inside this one) come later, in order."""
+        inner = self.next_place(index, label.scheme, (*label.value, 1))
+        place: int | None = index
+        for step in range(1, steps + 1):
+            value = (*label.value[:-1], label.value[-1] + step)
+            place = self.next_place(place, label.scheme, value) if place is not None else None
+        return place is not None or inner is not None
+
+    def continues_sentence(self, index: int) -> bool:
+        """Whether the line before cannot end there, so this one goes on with it."""
+        if index == 0 or self.lines[index].is_after_blank or index - 1 in self.heading_lines:
+            return False
+        return titles.announces_number(self.lines[index - 1].text)
+
+    def stands_free(self, index: int) -> bool:
+        """Whether the line before ends there."""
+        line = self.lines[index]
+        if index == 0 or line.is_after_blank or index - 1 in self.heading_lines:
+            return True
+        return index - 1 == self.skip or titles.ends_closed(self.lines[index - 1].text)
+
+    def follows_lead_in(self, index: int) -> bool:
+        """Whether the line before introduces this one, as `the following:` does."""
+        if index == 0 or index - 1 in self.heading_lines:
+            return False
+        return titles.is_lead_in(self.lines[index - 1].text)
+
+    def is_first_block(self, index: int) -> bool:
+        """Whether no blank line stands before."""
+        return index < self._first_after_blank
+
+    def paragraph_end(self, index: int) -> str:
+        """The last line of the paragraph that the line is in."""
+        while index + 1 < len(self.lines) and not self.lines[index].is_before_blank:
+            index += 1
+        return self.lines[index].text
+
+
+def _numbered_lines(labels: Sequence[Label | None]) -> int:
+    return sum(
+        label is not None
+        and (label.scheme not in (Scheme.DECIMAL, Scheme.LETTER) or len(label.value) > 1
+             or bool(label.delimiter))
+        for label in labels
+    )  # fmt: skip
