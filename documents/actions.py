@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db.models import Max, Q, QuerySet
 from django.utils.text import slugify
 
-from documents import access, audit, labelling, lifecycle, pipeline, queue
+from documents import access, audit, content, labelling, lifecycle, pipeline, queue
 from documents.errors import ValidationProblem
 from documents.ingestion import store
 from documents.models import (
@@ -138,7 +138,7 @@ def slug_for(name: str) -> str:
 
 def _policy_for(given: Upload, labels: Sequence[AccessLabel], actor: User | None) -> Policy:
     # In one line: a title stands in lines of text, and must not begin one of its own.
-    title = " ".join(given.title.split()) or pipeline.title_from(given.file_name)
+    title = " ".join(given.title.split()) or content.title_from(given.file_name)
     slug = given.policy_slug or slug_for(title)
     policy, is_new = Policy.objects.get_or_create(
         slug=slug,
@@ -225,11 +225,19 @@ def _received(version: PolicyVersion, *, is_duplicate: bool) -> Received:
     )
 
 
-def approve_version(version_id: int, *, reviewer: User | None) -> None:
+def approve_version(
+    version_id: int, *, reviewer: User | None, accept_unread_pages: bool = False
+) -> None:
     """Approve a version that awaits it; embedding and publication follow.
 
+    Args:
+        version_id: internal id of the version.
+        reviewer: who approves; None: the system.
+        accept_unread_pages: publish although pages of the file gave no text.
+
     Raises:
-        ValidationProblem: four-eyes and the reviewer uploaded it, no audience label, bad dates.
+        ValidationProblem: four-eyes and the reviewer uploaded it, no audience label, bad dates,
+            no passage, pages that were not read.
         TransitionError: it does not await approval.
     """
     with access.editing():
@@ -251,6 +259,7 @@ def approve_version(version_id: int, *, reviewer: User | None) -> None:
             raise ValidationProblem(
                 "This version failed before it was read. Retry it first.", code="not_parsed"
             )
+        _require_whole(detail, accept_unread_pages)
         first, last = access.effective_days(version)
         pipeline.check_dates(version.policy, first, last, besides=version.pk)
         detail.approved_by, detail.approved_at = reviewer, datetime.datetime.now(datetime.UTC)
@@ -258,6 +267,23 @@ def approve_version(version_id: int, *, reviewer: User | None) -> None:
         detail.save(update_fields=["approved_by", "approved_at", "failure", "attempts"])
         audit.record("version_approved", version, actor=reviewer, after={"number": version.number})
         pipeline.begin_indexing(version_id)
+
+
+def _require_whole(detail: VersionDetail, accept_unread_pages: bool) -> None:
+    """Let no text go live of which the file holds more than was read."""
+    if not detail.chunk_count:
+        raise ValidationProblem(
+            "The file holds no text that can be cited. Reject it, and upload one that does.",
+            code="no_passages",
+        )
+    if detail.unread_pages and not accept_unread_pages:
+        some = ", ".join(map(str, detail.unread_pages[:20]))
+        more = " and others" if len(detail.unread_pages) > 20 else ""
+        raise ValidationProblem(
+            f"These pages of the file gave no text: {some}{more}. Upload a version with a text "
+            "layer, or confirm that nothing on them is needed.",
+            code="pages_unread",
+        )
 
 
 def reject_version(version_id: int, *, reviewer: User | None, note: str) -> None:
@@ -469,6 +495,14 @@ def set_section_labels(section_id: int, slugs: Sequence[str], *, actor: User | N
             before={"labels": before},
             after={"labels": sorted(slugs)},
         )
+
+
+def record_download(original: access.Original, *, actor: User, address: str) -> None:
+    """Write down that a reader took a file."""
+    with access.editing():
+        version = PolicyVersion.objects.get(pk=original.version_id)
+        after = {"sha256": original.sha256}
+        audit.record("file_downloaded", version, actor=actor, after=after, address=address)
 
 
 def create_labels(rows: Iterable[dict[str, Any]]) -> None:

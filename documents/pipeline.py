@@ -8,28 +8,28 @@ no database connection is held while a file is parsed or a model runs.
 from __future__ import annotations
 
 import datetime
+import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from pathlib import PurePath
+from dataclasses import dataclass
+from functools import partial
 
 from django.conf import settings
 from django.db import OperationalError
 from django.db.models import F, Q, QuerySet
 from pgvector import HalfVector, SparseVector
 
-from documents import access, embedding, hooks, labelling, lifecycle, queue
+from documents import access, content, embedding, hooks, labelling, lifecycle, queue
 from documents.errors import EmbeddingError, ParseError, TransitionError, ValidationProblem
 from documents.ingestion import analysis, screen, store
+from documents.ingestion.confined import Limits, parse_confined
+from documents.ingestion.parsers.progress import Progress, no_progress
 from documents.ingestion.process import process_document
 from documents.models import (
     AccessLabel,
     Chunk,
     ChunkTerms,
-    Finding,
     Policy,
     PolicyVersion,
-    Section,
-    SectionText,
     VersionDetail,
     VersionState,
 )
@@ -43,7 +43,6 @@ from documents.records import (
     Severity,
 )
 
-PIPELINE_VERSION = "1"
 LABELS_LOST = (
     "A section with labels of its own was not found again. Upload the file as a new version "
     "and label it."
@@ -62,8 +61,12 @@ class _Job:
     title: str
 
 
-def process_file(data: bytes, *, file_name: str, title: str | None) -> ProcessedDocument:
-    """Run the pure steps over a file with the configured screening and tokenizer.
+def process_file(
+    data: bytes, *, file_name: str, title: str | None, progress: Progress = no_progress
+) -> ProcessedDocument:
+    """Run the pure steps over a file with the configured screening, tokenizer and limits.
+
+    The file itself is read in a child process; `progress` hears how far that is.
 
     Raises:
         ParseError: the file gives no usable text.
@@ -75,6 +78,16 @@ def process_file(data: bytes, *, file_name: str, title: str | None) -> Processed
         title=title,
         count_tokens=embedding.count_tokens,
         screen=screening,
+        parse=partial(parse_confined, limits=parse_limits(), progress=progress),
+    )
+
+
+def parse_limits() -> Limits:
+    """What a child may use to read one file, by the settings."""
+    return Limits(
+        cpu_seconds=settings.PARSE_CPU_SECONDS,
+        memory_mb=settings.PARSE_MEMORY_MB,
+        output_mb=settings.PARSE_OUTPUT_MB,
     )
 
 
@@ -94,7 +107,10 @@ def ingest_version(version_id: int) -> None:
     if job is None:
         return
     try:
-        _store(job, process_file(job.data, file_name=job.file_name, title=job.title))
+        processed = process_file(
+            job.data, file_name=job.file_name, title=job.title, progress=_keeping_alive(job)
+        )
+        _store(job, processed)
     except ParseError as error:
         fail_version(version_id, error.message, is_retryable=False, attempt=job.attempt)
     except OperationalError:
@@ -126,6 +142,23 @@ def _claim(version_id: int) -> _Job | None:
     return _Job(version_id, attempt, store.load(settings.FILES_DIR, sha256), name, title)
 
 
+def _keeping_alive(job: _Job) -> Progress:
+    """Show the sweeper now and then that this run is at work, for as long as it is the last."""
+    said_at = time.monotonic()
+
+    def progress(done: int, total: int) -> None:
+        nonlocal said_at
+        if time.monotonic() - said_at < settings.SWEEP_AFTER_SECONDS / 4:
+            return
+        said_at = time.monotonic()
+        with access.editing():
+            PolicyVersion.objects.filter(
+                pk=job.version_id, state=VersionState.PARSING, detail__attempts=job.attempt
+            ).update(updated_at=datetime.datetime.now(datetime.UTC))
+
+    return progress
+
+
 def is_stale(version: PolicyVersion) -> bool:
     """Whether a version has rested in its state longer than a working run would let it."""
     age = datetime.datetime.now(datetime.UTC) - version.updated_at
@@ -145,10 +178,11 @@ def _store(job: _Job, processed: ProcessedDocument) -> None:
             return
         lifecycle.transition(job.version_id, VersionState.SCREENING)
         version.refresh_from_db()
-        _replace_content(version, detail, processed)
+        processed = content.with_active_content(processed)
+        content.replace_all(version, detail, processed)
         labelling.restore_labels(version, own_labels)
         blocking = [f for f in processed.findings if f.severity is Severity.BLOCK]
-        # A finding in the title, the file name or hidden text has no passage to hold.
+        # A finding in the title, the file name, hidden text or a script has no passage to hold.
         has_loose = any(not finding.chunks for finding in blocking)
         is_held = has_loose or (bool(blocking) and settings.HOLD_VERSION_ON_FINDING)
         lifecycle.transition(
@@ -156,137 +190,9 @@ def _store(job: _Job, processed: ProcessedDocument) -> None:
         )
         # "none" publishes clean versions by itself; a finding still waits for a person.
         is_clean = settings.APPROVAL == "none" and not blocking
-        if not is_held and (detail.publish_when_ready or is_clean):
+        is_whole = not detail.unread_pages and detail.chunk_count > 0
+        if not is_held and is_whole and (detail.publish_when_ready or is_clean):
             begin_indexing(job.version_id)
-
-
-def _replace_content(
-    version: PolicyVersion, detail: VersionDetail, processed: ProcessedDocument
-) -> None:
-    version.sections.all().delete()
-    version.findings.all().delete()
-    parsed = processed.parsed
-    _take_title(version, detail.file_name, parsed.title)
-    version.media_type = parsed.media_type.value
-    version.language = version.policy.language or parsed.language or "en"
-    version.save(update_fields=["media_type", "language", "updated_at"])
-    detail.canonical_text = parsed.text
-    detail.hidden_text = [asdict(hidden) for hidden in parsed.hidden]
-    detail.warnings = [asdict(notice) for notice in parsed.warnings]
-    detail.section_count = len(processed.sections)
-    detail.chunk_count = len(processed.chunks)
-    detail.embedded_count = 0
-    detail.failure = ""
-    detail.pipeline_version = PIPELINE_VERSION
-    detail.save()
-    sections = _create_sections(version, parsed.text, processed.sections)
-    _create_chunks(version, sections, processed)
-
-
-def _take_title(version: PolicyVersion, file_name: str, title: str | None) -> None:
-    """A policy that was named after its first file takes the document's own title.
-
-    Not one that speaks to an AI system: a title travels with every passage, and the finding
-    in the heading holds only the passages below it.
-    """
-    policy = version.policy
-    is_named_after_file = version.number == 1 and policy.title == title_from(file_name)
-    if title and is_named_after_file and not _is_blocked(title):
-        policy.title = title[:300]
-        policy.save(update_fields=["title"])
-
-
-def _is_blocked(text: str) -> bool:
-    found = screen.screen_text(text) if settings.SCREENING else ()
-    return any(finding.severity is Severity.BLOCK for finding in found)
-
-
-def title_from(file_name: str) -> str:
-    """A readable title from a file name: `leave-policy.md` gives `Leave policy`."""
-    words = " ".join(PurePath(file_name).stem.replace("_", " ").replace("-", " ").split())
-    return words[:1].upper() + words[1:] if words else "Untitled policy"
-
-
-def _create_sections(
-    version: PolicyVersion, text: str, records: Sequence[SectionRecord]
-) -> dict[int, Section]:
-    made: dict[int, Section] = {}
-    for record in records:
-        made[record.ordinal] = Section(
-            version=version,
-            ordinal=record.ordinal,
-            level=record.level,
-            number=record.number,
-            title=record.title,
-            display_title=record.display_title,
-            path=list(record.path),
-            start=record.start,
-            body_start=record.body_start,
-            end=record.end,
-            pages=list(record.pages),
-        )
-    Section.objects.bulk_create(made.values(), batch_size=500)
-    for record in records:
-        if record.parent is not None:
-            made[record.ordinal].parent = made[record.parent]
-    Section.objects.bulk_update(
-        [made[r.ordinal] for r in records if r.parent is not None], ["parent"], batch_size=500
-    )
-    SectionText.objects.bulk_create(
-        [SectionText(section=made[r.ordinal], text=text[r.start : r.end]) for r in records],
-        batch_size=500,
-    )
-    return made
-
-
-def _create_chunks(
-    version: PolicyVersion, sections: dict[int, Section], processed: ProcessedDocument
-) -> None:
-    access_class = access.class_for(version.labels.all())
-    held = {
-        ordinal
-        for finding in processed.findings
-        if finding.severity is Severity.BLOCK
-        for ordinal in finding.chunks
-    }
-    chunks = {
-        record.ordinal: Chunk(
-            version=version,
-            section=sections[record.section],
-            ordinal=record.ordinal,
-            text=record.text,
-            start=record.start,
-            end=record.end,
-            overlap=record.overlap,
-            pages=list(record.pages),
-            kind=record.kind.value,
-            state=Chunk.State.QUARANTINED if record.ordinal in held else Chunk.State.READY,
-            access_class=access_class,
-            token_count=record.tokens,
-        )
-        for record in processed.chunks
-    }
-    Chunk.objects.bulk_create(chunks.values(), batch_size=500)
-    rows = [
-        _finding(version, chunks.get(ordinal) if ordinal is not None else None, finding)
-        for finding in processed.findings
-        for ordinal in (finding.chunks or (None,))
-    ]
-    Finding.objects.bulk_create(rows, batch_size=500)
-
-
-def _finding(version: PolicyVersion, chunk: Chunk | None, record: FindingRecord) -> Finding:
-    return Finding(
-        version=version,
-        chunk=chunk,
-        rule=record.rule,
-        severity=record.severity.value,
-        where=record.where,
-        start=record.start,
-        end=record.end,
-        text=record.text.replace("\x00", ""),
-        folded=record.folded.replace("\x00", ""),
-    )
 
 
 def fail_version(

@@ -6,12 +6,13 @@ A policy that they may not manage is never told apart from one that does not exi
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from documents import access, actions, pipeline
+from documents import access, actions, content
 from documents.errors import ValidationProblem
 from documents.models import Chunk, Policy, PolicyVersion
 from documents.records import Notice
@@ -68,7 +69,7 @@ def home_of(user: User, *, policy_slug: str, title: str, file_name: str, departm
                     code="unknown_policy",
                 )
             return Home(policy_slug, department)
-        slug = actions.slug_for(title or pipeline.title_from(file_name))
+        slug = actions.slug_for(title or content.title_from(file_name))
         if managed.filter(slug=slug).exists():
             return Home(slug, "")
         own = _department(user, department)
@@ -105,10 +106,36 @@ def version_status(user: User, public_id: UUID) -> VersionStatus | None:
             public_id=public_id, policy__in=access.manageable(user)
         ).select_related("policy", "detail")
         version = found.first()
-        return _status(version) if version is not None else None
+        return _status(version, warnings_of(version, user)) if version is not None else None
 
 
-def _status(version: PolicyVersion) -> VersionStatus:
+def warnings_of(version: PolicyVersion, user: User) -> tuple[Notice, ...]:
+    """What `user` should know about a version, inside `editing`.
+
+    A policy that it nearly repeats is named only to those who may manage that one too: to
+    others nothing tells that it exists.
+    """
+    stored = tuple(
+        Notice(w["code"], w["message"], tuple(w.get("pages", ()))) for w in version.detail.warnings
+    )
+    return (*_duplicates(version, user), *stored)
+
+
+def _duplicates(version: PolicyVersion, user: User) -> Iterator[Notice]:
+    shares = {one["version"]: one["share"] for one in version.detail.near_duplicates}
+    if not shares:
+        return
+    found = PolicyVersion.objects.filter(pk__in=shares, policy__in=access.manageable(user))
+    for other in found.select_related("policy").order_by("policy__title", "number"):
+        yield Notice(
+            "suspected_duplicate",
+            f"{shares[other.pk]:.0%} of the text is also in version {other.number} of "
+            f"{other.policy.title}. If it is the same policy, reject this version and upload the "
+            "file there.",
+        )
+
+
+def _status(version: PolicyVersion, warnings: tuple[Notice, ...]) -> VersionStatus:
     detail = version.detail
     has_days = version.effective is not None
     first, last = access.effective_days(version) if has_days else (None, None)
@@ -124,6 +151,6 @@ def _status(version: PolicyVersion) -> VersionStatus:
         chunk_count=detail.chunk_count,
         embedded_count=detail.embedded_count,
         waiting_for_review=version.chunks.filter(state=Chunk.State.QUARANTINED).count(),
-        warnings=tuple(Notice(w["code"], w["message"]) for w in detail.warnings),
+        warnings=warnings,
         failure=detail.failure,
     )

@@ -26,7 +26,8 @@ READABLE = {
     " created_at updated_at policy_id",
     "documents_section": "id public_id ordinal level number title display_title path start"
     " body_start end pages parent_id version_id",
-    "documents_chunk": "id public_id ordinal text start end overlap pages kind state"
+    "documents_chunk": "id public_id ordinal text start end overlap pages page_starts clauses"
+    " references source_url kind state"
     " effective_from effective_to live token_count embedding embedding_model access_class_id"
     " version_id section_id",
     "documents_chunkterms": "chunk_id access_class effective_from effective_to is_counted terms"
@@ -54,6 +55,7 @@ FUNCTIONS = {
 PROTECTED = (
     "documents_sectiontext",
     "documents_versiondetail",
+    "documents_pagelayout",
     "documents_finding",
     "documents_auditevent",
     "documents_labelgrant",

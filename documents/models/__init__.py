@@ -3,7 +3,13 @@
 from documents.models.audit import AuditEvent
 from documents.models.chunk import Chunk, ChunkTerms, Section, SectionText, TermDelta, TermStat
 from documents.models.grant import AccessClass, AccessLabel, LabelGrant, ManagedDepartment
-from documents.models.policy import Policy, PolicyVersion, VersionDetail, VersionState
+from documents.models.policy import (
+    PageLayout,
+    Policy,
+    PolicyVersion,
+    VersionDetail,
+    VersionState,
+)
 from documents.models.screening import AllowedDomain, Finding
 
 __all__ = [
@@ -16,6 +22,7 @@ __all__ = [
     "Finding",
     "LabelGrant",
     "ManagedDepartment",
+    "PageLayout",
     "Policy",
     "PolicyVersion",
     "Section",

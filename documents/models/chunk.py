@@ -81,6 +81,12 @@ class Chunk(models.Model):
     end = models.PositiveIntegerField()
     overlap = models.PositiveIntegerField(default=0)
     pages = ArrayField(models.PositiveIntegerField(), default=list)
+    page_starts = ArrayField(models.PositiveIntegerField(), default=list)  # one for each of `pages`
+    # Each {label, marker, start, end}: the clauses that begin here, cut at the chunk's end.
+    clauses = models.JSONField(default=list)
+    # Each {start, end, target, label}: `target` is a section's ordinal.
+    references = models.JSONField(default=list)
+    source_url = models.CharField(max_length=500, blank=True)
     kind = models.CharField(max_length=12)
     state = models.CharField(max_length=11, choices=State.choices, default=State.READY)
     access_class = models.ForeignKey(

@@ -10,7 +10,7 @@ import uuid
 
 from django.conf import settings
 from django.contrib.postgres.constraints import ExclusionConstraint
-from django.contrib.postgres.fields import DateRangeField, RangeOperators
+from django.contrib.postgres.fields import ArrayField, DateRangeField, RangeOperators
 from django.db import models
 from django.db.models import F, Func, Q, Value
 
@@ -123,7 +123,14 @@ class VersionDetail(models.Model):
     file_size_bytes = models.BigIntegerField()
     canonical_text = models.TextField(blank=True)
     hidden_text = models.JSONField(default=list, blank=True)
+    active_content = models.JSONField(default=list, blank=True)
+    metadata = models.JSONField(default=dict, blank=True)  # what the file says of itself
     warnings = models.JSONField(default=list, blank=True)
+    signature = models.BinaryField(default=bytes, blank=True)  # `ingestion.similarity`
+    # Versions of other policies that this one nearly repeats: named to their own staff alone.
+    near_duplicates = models.JSONField(default=list, blank=True)
+    page_count = models.PositiveIntegerField(default=0)  # 0: the format has no pages
+    unread_pages = ArrayField(models.PositiveIntegerField(), default=list, blank=True)
     failure = models.CharField(max_length=500, blank=True)
     is_retryable = models.BooleanField(default=False)
     attempts = models.PositiveIntegerField(default=0)
@@ -143,3 +150,30 @@ class VersionDetail(models.Model):
 
     def __str__(self) -> str:
         return f"detail of version {self.pk}"
+
+
+class PageLayout(models.Model):
+    """A page of a version's file with the boxes of its words: staff and the system only.
+
+    `words` is what `ingestion.layout.pack` makes. The words of the page are
+    `canonical_text[start:end]`; a page without words has none (`start == end`).
+    """
+
+    version = models.ForeignKey(PolicyVersion, on_delete=models.CASCADE, related_name="pages")
+    number = models.PositiveIntegerField()
+    label = models.CharField(max_length=40, blank=True)
+    width = models.FloatField()
+    height = models.FloatField()
+    ocr_confidence = models.FloatField(null=True, blank=True)
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    words = models.BinaryField(default=bytes)
+
+    class Meta:
+        ordering = ["version", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["version", "number"], name="page_number_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"page {self.number} of version {self.version_id}"

@@ -1,0 +1,85 @@
+"""The one way to read policies.
+
+Every employee-facing read runs inside `reading_as` (`door.py`), which row-level security then
+limits to what the reader may see. `passages` puts text together from readable chunks, `search`
+finds candidates among them, `originals` says when a page image or file may be given, and
+`staff` says what a person may manage.
+"""
+
+from documents.access.door import (
+    Reader,
+    Reading,
+    class_for,
+    editing,
+    labels_of,
+    reading_as,
+    require_labels,
+    today,
+)
+from documents.access.originals import (
+    Original,
+    PageView,
+    readable_file,
+    readable_page,
+)
+from documents.access.passages import (
+    Clause,
+    ReadableChunk,
+    ReadableSection,
+    Reference,
+    are_readable,
+    corpus_revision,
+    effective_days,
+    joined_chunks,
+    readable_policies,
+    readable_section,
+    readable_sections,
+    sections_of,
+    with_references,
+)
+from documents.access.search import Candidates, Hit, candidates
+from documents.access.staff import (
+    VersionSummary,
+    allowed_hosts,
+    manageable,
+    managed_departments,
+    policies_awaiting_review,
+    version_summary,
+)
+
+__all__ = [
+    "Candidates",
+    "Clause",
+    "Hit",
+    "Original",
+    "PageView",
+    "ReadableChunk",
+    "ReadableSection",
+    "Reader",
+    "Reading",
+    "Reference",
+    "VersionSummary",
+    "allowed_hosts",
+    "are_readable",
+    "candidates",
+    "class_for",
+    "corpus_revision",
+    "editing",
+    "effective_days",
+    "joined_chunks",
+    "labels_of",
+    "manageable",
+    "managed_departments",
+    "policies_awaiting_review",
+    "readable_file",
+    "readable_page",
+    "readable_policies",
+    "readable_section",
+    "readable_sections",
+    "reading_as",
+    "require_labels",
+    "sections_of",
+    "today",
+    "version_summary",
+    "with_references",
+]
