@@ -17,6 +17,7 @@ from documents.errors import ParseError
 from documents.ingestion.parsers.pdf.fonts import Fonts
 from documents.ingestion.parsers.pdf.geometry import PageSpace
 from documents.ingestion.parsers.pdf.glyphs import Glyphs
+from documents.ingestion.parsers.pdf.ink import Ink, draw
 from documents.ingestion.parsers.pdf.objects import read_objects
 from documents.ingestion.parsers.pdf.page import PageContent, Word
 from documents.ingestion.parsers.pdf.tags import Tags
@@ -73,6 +74,16 @@ class PdfFile:
         """All pages in order."""
         for number in range(1, self.page_count + 1):
             yield self.page(number)
+
+    def ink(self, content: PageContent) -> Ink | None:
+        """The page as drawn, for what words and records alone cannot prove."""
+        page = pdfium.FPDF_LoadPage(self._document.raw, content.number - 1)
+        if not page:
+            return None
+        try:
+            return draw(page, content.width, content.height)
+        finally:
+            pdfium.FPDF_ClosePage(page)
 
     def metadata(self) -> dict[str, str]:
         """The document information that is set, by its key in lower case."""
