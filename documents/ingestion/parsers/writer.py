@@ -30,6 +30,7 @@ class TextWriter:
         indent: str = "",
         level: int | None = None,
         flags: frozenset[str] = frozenset(),
+        number: str | None = None,
     ) -> None:
         """Append one block; white space alone is nothing."""
         if not text.strip():
@@ -39,7 +40,8 @@ class TextWriter:
         self._append(indent)
         start = self._length
         self._append(text)
-        self.blocks.append(Block(kind, start, self._length, level=level, flags=flags))
+        block = Block(kind, start, self._length, level=level, flags=flags, number=number)
+        self.blocks.append(block)
 
     def hide(self, text: str, where: str) -> None:
         """Keep text that a person does not see."""
