@@ -1,11 +1,12 @@
-"""Word documents."""
+"""Word documents (Office Open XML): read part by part, over the standard, without Word.
+
+`package` opens the archive within limits, `markup` its XML, `styles` and `numbering` compute
+what Word would print, `flow`, `runs` and `tables` read what a person sees, `story` puts it in
+order. Nothing is written to disk, fetched or run.
+"""
 
 from __future__ import annotations
 
-from documents.errors import ParseError
-from documents.records import ParsedDocument
+from documents.ingestion.parsers.docx.parse import parse_docx
 
-
-def parse_docx(data: bytes) -> ParsedDocument:
-    """Read a Word document."""
-    raise ParseError("Word documents cannot be read yet.", code="unsupported")
+__all__ = ["parse_docx"]

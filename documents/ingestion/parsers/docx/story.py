@@ -1,0 +1,392 @@
+"""One text of a Word file read to blocks: the body, and each text box inside it.
+
+Order is kept. Notes follow the paragraph or table that cites them, text boxes the paragraph
+that they are anchored to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from documents.ingestion.parsers.docx import flow
+from documents.ingestion.parsers.docx.fields import Fields, matched_marks
+from documents.ingestion.parsers.docx.flow import Paragraph
+from documents.ingestion.parsers.docx.lists import Outline
+from documents.ingestion.parsers.docx.looks import MARKED
+from documents.ingestion.parsers.docx.markup import (
+    WPS,
+    A,
+    Element,
+    W,
+    child,
+    is_on,
+    number,
+    texts,
+    value,
+)
+from documents.ingestion.parsers.docx.notes import Notes
+from documents.ingestion.parsers.docx.numbering import Marker, Numbering
+from documents.ingestion.parsers.docx.package import Package
+from documents.ingestion.parsers.docx.runs import Inline, RunReader
+from documents.ingestion.parsers.docx.styles import (
+    MAX_HEADING_LEVEL,
+    Style,
+    Styles,
+    left_indent,
+    shading,
+)
+from documents.ingestion.parsers.docx.tables import CellText, Table
+from documents.ingestion.parsers.docx.titles import is_contents_entry, reads_like_title
+from documents.ingestion.parsers.writer import LINE_GAP, PARAGRAPH_GAP, TextWriter
+from documents.records import BlockKind
+
+NOT_READ = "content_not_read"
+_INDENT = "  "
+_QUOTES = frozenset({"quote", "intense quote", "block text"})
+
+
+@dataclass(slots=True)
+class Context:
+    """What all texts of one file share."""
+
+    package: Package
+    part: str  # the name of the part that is read
+    styles: Styles
+    numbering: Numbering
+    notes: dict[str, Notes]
+    writer: TextWriter
+    seen: set[str] = field(default_factory=set)
+    instructions: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    title: str | None = None
+
+
+class Story:
+    """Reads one text into the writer, or into plain lines."""
+
+    def __init__(self, context: Context, root: Element, *, background: str | None = None) -> None:
+        self._context = context
+        self._fields = Fields(matched_marks(root))
+        self._runs = RunReader(context.styles, self._fields, context.seen)
+        self._numbering = context.numbering.story()
+        self._outline = Outline()
+        self._background = background
+        self._notes: list[tuple[str, Element]] = []
+        self._boxes: list[tuple[Element, str | None]] = []
+
+    def read(self, container: Element) -> None:
+        """Write the blocks of a container."""
+        self._blocks(container)
+        self._close()
+
+    def lines(self, container: Element) -> list[str]:
+        """The paragraphs of a container as plain lines, tables and text boxes among them."""
+        lines = [line for line, _ in self._lines(container)]
+        self._notes.clear()
+        self._close()
+        return lines
+
+    def _close(self) -> None:
+        self._context.instructions += self._fields.instructions
+        self._context.missing += self._fields.missing
+        self._fields.instructions, self._fields.missing = [], []
+
+    def _blocks(self, container: Element) -> None:
+        for block in flow.blocks(container, self._context.seen):
+            if isinstance(block, Paragraph):
+                self._paragraph(block)
+            elif block.tag == W + "tbl":
+                self._table(block)
+            else:
+                self._other(block)
+            self._write_notes()
+            self._write_boxes()
+
+    def _other(self, element: Element) -> None:
+        if element.tag == W + "altChunk":
+            self._context.seen.add(NOT_READ)
+        elif element.tag == W + "sectPr":
+            self._begin_section(element)
+
+    def _begin_section(self, properties: Element) -> None:
+        for notes in self._context.notes.values():
+            notes.begin_section(properties)
+
+    # Paragraphs.
+
+    def _paragraph(self, paragraph: Paragraph) -> None:
+        style, inline, marker = self._read_paragraph(paragraph)
+        text = inline.text
+        if text and not self._is_contents(paragraph, style, inline, text):
+            self._write(paragraph, style, inline, marker, text)
+        elif marker is not None:
+            self._outline.item(marker, None)
+        section = child(paragraph.properties, "sectPr")
+        if section is not None:
+            self._begin_section(section)
+
+    def _read_paragraph(self, paragraph: Paragraph) -> tuple[Style, Inline, Marker | None]:
+        properties = paragraph.properties
+        style = self._context.styles.paragraph(value(child(properties, "pStyle")))
+        fill = shading(child(properties, "shd")) or style.fill or self._background
+        inline = self._runs.read(paragraph.elements, style.id or None, fill)
+        self._take_asides(inline)
+        place = self._numbering.place(properties, style)
+        if place is None or (not inline.text and self._is_unseen(properties, style, inline)):
+            return style, inline, None
+        return style, inline, self._numbering.count(place)
+
+    def _take_asides(self, inline: Inline) -> None:
+        for text, where in _joined(inline.hidden):
+            self._context.writer.hide(text, where)
+        for mark in inline.notes:
+            cited = self._context.notes[mark.kind].cite(mark.id, mark.mark)
+            if cited is not None:
+                self._notes.append(cited)
+        self._boxes += inline.boxes
+        for diagram in inline.diagrams:
+            self._read_diagram(diagram)
+
+    def _is_unseen(self, properties: Element | None, style: Style, inline: Inline) -> bool:
+        """Whether a paragraph is hidden with its mark: Word then does not count it."""
+        mark = child(properties, "rPr")
+        is_hidden = self._context.styles.look(style.id or None, mark).hidden
+        return is_hidden or any(where == "hidden" for _, where in inline.hidden)
+
+    def _is_contents(self, paragraph: Paragraph, style: Style, inline: Inline, text: str) -> bool:
+        """Whether a paragraph belongs to a generated table of contents: it repeats headings."""
+        if style.is_contents_title:
+            return True
+        is_inside = paragraph.in_contents or inline.in_contents
+        return (is_inside and (style.is_contents or is_contents_entry(text))) or (
+            style.is_contents and is_contents_entry(text)
+        )
+
+    def _level(self, properties: Element | None, style: Style) -> int | None:
+        level = number(child(properties, "outlineLvl"))
+        if level is None:
+            return style.heading_level
+        return level + 1 if 0 <= level < MAX_HEADING_LEVEL else None
+
+    def heading_level(self, paragraph: Element) -> int | None:
+        """The heading level of a paragraph element, counted from 1."""
+        properties = child(paragraph, "pPr")
+        style = self._context.styles.paragraph(value(child(properties, "pStyle")))
+        return self._level(properties, style)
+
+    def _write(
+        self, paragraph: Paragraph, style: Style, inline: Inline, marker: Marker | None, text: str
+    ) -> None:
+        flags = _flags(inline, text)
+        level = self._level(paragraph.properties, style)
+        if style.name.lower() == "title" and self._context.title is None:
+            self._context.title = " ".join(text.split())
+        if level is not None and reads_like_title(text):
+            label = self._outline.heading(marker if marker and marker.full else None)
+            shown = _labelled(marker if label else None, " ".join(text.split()))
+            self._add(BlockKind.HEADING, shown, level=level, flags=flags, label=label)
+        elif marker is not None:
+            self._item(paragraph, marker, text, flags, opens_section=level is not None)
+        else:
+            self._plain(paragraph, style, text, flags)
+
+    def _item(
+        self,
+        paragraph: Paragraph,
+        marker: Marker,
+        text: str,
+        flags: frozenset[str],
+        *,
+        opens_section: bool,
+    ) -> None:
+        if opens_section:  # a whole clause in a heading style
+            self._outline.heading(marker)
+            depth, label = 0, marker.full
+        else:
+            depth, label = self._outline.item(marker, left_indent(paragraph.properties))
+        indent = _INDENT * depth
+        follows = bool(self._context.writer.blocks) and (
+            self._context.writer.blocks[-1].kind is BlockKind.LIST_ITEM
+        )
+        is_tight = follows and not marker.text[0].isdigit() and not marker.is_own
+        shown = _labelled(marker, text).replace("\n", f"\n{indent}")
+        gap = LINE_GAP if is_tight else PARAGRAPH_GAP
+        self._add(BlockKind.LIST_ITEM, shown, gap=gap, indent=indent, flags=flags, label=label)
+
+    def _plain(self, paragraph: Paragraph, style: Style, text: str, flags: frozenset[str]) -> None:
+        left = left_indent(paragraph.properties)
+        depth = self._outline.depth_of_paragraph(style.left if left is None else left)
+        if depth is not None:
+            flags = flags | {"continued"}
+        is_quote = style.name.lower() in _QUOTES
+        kind = BlockKind.QUOTE if is_quote else BlockKind.PARAGRAPH
+        indent = _INDENT * (depth or 0)
+        self._add(kind, text.replace("\n", f"\n{indent}"), indent=indent, flags=flags)
+
+    def _add(
+        self,
+        kind: BlockKind,
+        text: str,
+        *,
+        gap: str = PARAGRAPH_GAP,
+        indent: str = "",
+        level: int | None = None,
+        flags: frozenset[str] = frozenset(),
+        label: str | None = None,
+    ) -> None:
+        writer = self._context.writer
+        count = len(writer.blocks)
+        writer.add(kind, text, gap=gap, indent=indent, level=level, flags=flags)
+        if label is not None and len(writer.blocks) > count:
+            writer.blocks[-1] = replace(writer.blocks[-1], number=label)
+
+    # Tables.
+
+    def _table(self, element: Element) -> None:
+        style = self._context.styles.table(value(child(element, "tblPr", "tblStyle")))
+        table = Table(element, style, self._context.seen)
+        for name in ("tblCaption", "tblDescription"):
+            self._context.writer.hide(value(child(element, "tblPr", name)) or "", "alt_text")
+        if table.is_layout(self.heading_level):
+            for _, cells in table.rows:
+                for cell in cells:
+                    self._with_background(cell, style, self._blocks)
+            return
+        gap = PARAGRAPH_GAP
+        for line in table.lines(partial(self._cell, style)):
+            if line.is_clause:
+                self._add(BlockKind.PARAGRAPH, line.text)
+            else:
+                self._add(BlockKind.TABLE_ROW, line.text, gap=gap)
+                gap = LINE_GAP
+
+    def _cell(self, style: Style, cell: Element) -> CellText:
+        if self._is_hidden_row(cell):
+            self._context.writer.hide(" ".join(texts(cell, W + "t")), "hidden")
+            return CellText("", is_bold=False)
+        found: list[tuple[str, bool]] = []
+        self._with_background(cell, style, lambda element: found.extend(self._lines(element)))
+        text = " ".join(" ".join(line.split()) for line, _ in found)
+        return CellText(text, bool(found) and all(is_bold for _, is_bold in found))
+
+    def _is_hidden_row(self, cell: Element) -> bool:
+        row = cell.getparent()
+        while row is not None and row.tag != W + "tr":
+            row = row.getparent()
+        return is_on(child(row, "trPr"), "hidden")
+
+    def _with_background(self, cell: Element, style: Style, read: _Reading) -> None:
+        outer = self._background
+        fill = shading(child(cell, "tcPr", "shd"))
+        self._background = fill or (MARKED if style.has_shading else outer)
+        read(cell)
+        self._background = outer
+
+    def _lines(self, container: Element) -> list[tuple[str, bool]]:
+        """Lines of text with whether they are bold; the numbering goes on through them."""
+        found: list[tuple[str, bool]] = []
+        for block in flow.blocks(container, self._context.seen):
+            if isinstance(block, Paragraph):
+                found += self._line(block)
+            elif block.tag == W + "tbl":
+                style = self._context.styles.table(value(child(block, "tblPr", "tblStyle")))
+                table = Table(block, style, self._context.seen)
+                lines = table.lines(partial(self._cell, style))
+                found += [(line.text, False) for line in lines]
+            else:
+                self._other(block)
+        return found
+
+    def _line(self, paragraph: Paragraph) -> list[tuple[str, bool]]:
+        _, inline, marker = self._read_paragraph(paragraph)
+        text = _labelled(marker, inline.text)
+        is_bare_bullet = marker is not None and not inline.text and marker.full is None
+        found = [] if not text or is_bare_bullet else [(text, inline.has_all("bold"))]
+        boxes, self._boxes = self._boxes, []
+        for box, where in boxes:
+            lines = self._box(box).lines(box)
+            if where is None:
+                found += [(line, False) for line in lines]
+            else:
+                self._context.writer.hide("\n".join(lines), where)
+        return found
+
+    # What follows a paragraph.
+
+    def _write_notes(self) -> None:
+        notes, self._notes = self._notes, []
+        for mark, element in notes:
+            lines = Story(self._context, element).lines(element)
+            if lines:
+                self._add(BlockKind.FOOTNOTE, f"{mark} ".lstrip() + "\n".join(lines))
+
+    def _write_boxes(self) -> None:
+        boxes, self._boxes = self._boxes, []
+        for box, where in boxes:
+            if where is None:
+                self._box(box).read(box)
+            else:
+                self._context.writer.hide("\n".join(self._box(box).lines(box)), where)
+
+    def _box(self, box: Element) -> Story:
+        # A shape may be filled in a colour that its text stands out from.
+        return Story(self._context, box, background=MARKED if _is_filled(box) else None)
+
+    def _read_diagram(self, relationship: str) -> None:
+        package, part = self._context.package, self._context.part
+        link = package.relationships(part).get(relationship)
+        if link is None or link.is_external or not package.has(link.target):
+            self._context.seen.add(NOT_READ)
+            return
+        for point in package.xml(link.target).iter(f"{_DIAGRAM}t"):
+            self._add(BlockKind.PARAGRAPH, " ".join("".join(texts(point, A + "t")).split()))
+
+
+_Reading = Callable[[Element], None]
+_DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
+
+
+def _joined(hidden: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Neighbouring hidden runs of one kind as one text."""
+    joined: list[tuple[str, str]] = []
+    for text, where in hidden:
+        if joined and joined[-1][1] == where and where != "alt_text":
+            joined[-1] = (joined[-1][0] + text, where)
+        else:
+            joined.append((text, where))
+    return joined
+
+
+def _flags(inline: Inline, text: str) -> frozenset[str]:
+    names = ("bold", "italic", "struck")
+    return frozenset(name for name in names if inline.has_all(name))
+
+
+def _labelled(marker: Marker | None, text: str) -> str:
+    """The text with its printed label; a label is never glued to a word."""
+    if marker is None or not marker.text:
+        return text
+    is_glued = marker.suffix == "nothing" and not (
+        marker.text[-1].isalnum() and marker.text[-1].isascii()
+    )
+    return f"{marker.text}{'' if is_glued else ' '}{text}".rstrip()
+
+
+def _is_filled(box: Element) -> bool:
+    """Whether the shape around a text box has a fill of its own."""
+    for ancestor in box.iterancestors():
+        if ancestor.tag == WPS + "wsp":
+            properties = ancestor.find(WPS + "spPr")
+            has_fill = properties is not None and any(
+                properties.find(A + name) is not None
+                for name in ("solidFill", "gradFill", "blipFill", "pattFill")
+            )
+            has_style = ancestor.find(f"{WPS}style/{A}fillRef") is not None
+            is_clear = properties is not None and properties.find(A + "noFill") is not None
+            return has_fill or (has_style and not is_clear)
+        color = ancestor.get("fillcolor")
+        if color and color.lower() not in ("white", "#ffffff", "#fff"):
+            return ancestor.get("filled") not in ("f", "false")
+    return False
