@@ -1,0 +1,263 @@
+"""The tables of one page, from drawn lines or, failing those, from aligned columns.
+
+A grid counts as a table where at least two of its rows hold text in two cells or more; a frame
+around a notice, a letterhead or a whole page does not. What is not found stays in the lines of
+the page and loses nothing. A grid that cannot be understood is left there too and reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from documents.ingestion.parsers.pdf.aligned import aligned_tables
+from documents.ingestion.parsers.pdf.grid import MAX_RULES, Grid, grids
+from documents.ingestion.parsers.pdf.page import Cell, Fill, PageContent, TableRegion, Word
+
+_MOST = 0.9  # of the words in one cell: a page in a frame, not a table
+_MAX_COLUMNS = 40
+_BOLD = 0.8  # of the letters of a cell
+_MAX_HEADER_WORDS = 12
+_NUMBER = re.compile(
+    r"[-+(]?[$€£¥₹]?\s?\d[\d\s.,:/–-]*\)?\s?(?:%|[A-Za-z]{1,4})?|[-–—]|n/?a|nil|none|yes|no|[✓✔x]",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PageTables:
+    """The tables of a page from the top; `is_lost` where one could not be understood."""
+
+    tables: tuple[TableRegion, ...] = ()
+    is_lost: bool = False
+
+
+def find_tables(page: PageContent) -> list[TableRegion]:
+    """The tables of a page from the top, with all of their words."""
+    return list(read_tables(page).tables)
+
+
+def read_tables(page: PageContent) -> PageTables:
+    """The tables of a page, and whether one was lost.
+
+    Give it the page with its visible words alone. Words of a table stand in no other table.
+    """
+    ruled, is_lost = [], len(page.rules) > MAX_RULES
+    for grid in grids(page.rules):
+        table = _ruled(page, grid)
+        if table and table.columns > _MAX_COLUMNS:
+            is_lost = True
+        elif table:
+            ruled.append(table)
+    ruled = _outermost(ruled)
+    rest = _outside(page.words, ruled)
+    loose = [with_headers(table, page.fills) for table in aligned_tables(replace(page, words=rest))]
+    tables = sorted((*ruled, *loose), key=lambda table: table.box[1])
+    return PageTables(tuple(tables), is_lost)
+
+
+def words_of(table: TableRegion) -> list[Word]:
+    """All words of a table, row by row."""
+    return [word for row in table.rows for cell in row for word in cell.words]
+
+
+def _outside(words: Iterable[Word], tables: Iterable[TableRegion]) -> tuple[Word, ...]:
+    taken = {id(word) for table in tables for word in words_of(table)}
+    return tuple(word for word in words if id(word) not in taken)
+
+
+def _outermost(tables: list[TableRegion]) -> list[TableRegion]:
+    """Without tables whose words another one holds already: a small grid inside a cell."""
+    kept: list[TableRegion] = []
+    taken: set[int] = set()
+    for table in sorted(tables, key=lambda table: -len(words_of(table))):
+        mine = {id(word) for word in words_of(table)}
+        if not mine & taken:
+            kept.append(table)
+            taken |= mine
+    return kept
+
+
+def _ruled(page: PageContent, grid: Grid) -> TableRegion | None:
+    held: dict[int, list[Word]] = {}
+    for word in page.words:
+        x, y = (word.box[0] + word.box[2]) / 2, (word.box[1] + word.box[3]) / 2
+        index = grid.find(x, y)
+        if index is not None:
+            held.setdefault(index, []).append(word)
+    if not _is_table(grid, held):
+        return None
+    cells = [
+        Cell(slot.row, slot.column, in_order(held.get(index, ())), slot.box, slot.row_span,
+             slot.column_span)
+        for index, slot in enumerate(grid.slots)
+    ]  # fmt: skip
+    table = _compact(page.number, grid, cells)
+    return with_headers(table, page.fills)
+
+
+def _is_table(grid: Grid, held: dict[int, list[Word]]) -> bool:
+    rows: dict[int, int] = {}
+    for index in held:
+        slot = grid.slots[index]
+        for row in range(slot.row, slot.row + slot.row_span):
+            rows[row] = rows.get(row, 0) + 1
+    words = sum(len(found) for found in held.values())
+    largest = max((len(found) for found in held.values()), default=0)
+    full = {grid.slots[index].row for index in held if rows[grid.slots[index].row] >= 2}
+    return len(full) >= 2 and largest <= _MOST * words
+
+
+def _compact(page: int, grid: Grid, cells: Sequence[Cell]) -> TableRegion:
+    """The table without rows and columns in which no cell with text begins."""
+    row_of = _renumbered({cell.row for cell in cells if cell.words})
+    column_of = _renumbered({cell.column for cell in cells if cell.words})
+    rows: list[list[Cell]] = [[] for _ in row_of]
+    for cell in cells:
+        if cell.row in row_of and cell.column in column_of:
+            down = sum(cell.row <= row < cell.row + cell.row_span for row in row_of)
+            along = sum(
+                cell.column <= column < cell.column + cell.column_span for column in column_of
+            )
+            rows[row_of[cell.row]].append(
+                replace(
+                    cell, row=row_of[cell.row], column=column_of[cell.column], row_span=down,
+                    column_span=along,
+                )
+            )  # fmt: skip
+    ordered = tuple(tuple(sorted(row, key=lambda cell: cell.column)) for row in rows)
+    return TableRegion(page, grid.box, ordered, len(column_of))
+
+
+def _renumbered(used: set[int]) -> dict[int, int]:
+    return {old: new for new, old in enumerate(sorted(used))}
+
+
+def in_order(words: Iterable[Word]) -> tuple[Word, ...]:
+    """The words of a cell line by line; turned words as they stand in the file."""
+    upright = [word for word in words if word.rotation == 0 and not word.is_vertical]
+    turned = [word for word in words if word.rotation != 0 or word.is_vertical]
+    lines: list[list[Word]] = []
+    for word in sorted(upright, key=lambda word: word.baseline):
+        if lines and word.baseline - lines[-1][0].baseline <= 0.45 * max(lines[-1][0].size, 1.0):
+            lines[-1].append(word)
+        else:
+            lines.append([word])
+    ordered = [word for line in lines for word in sorted(line, key=lambda word: word.box[0])]
+    return (*ordered, *turned)
+
+
+def with_headers(table: TableRegion, fills: Sequence[Fill]) -> TableRegion:
+    """The table with the number of rows that name its columns."""
+    return replace(table, header_rows=_header_rows(table, fills))
+
+
+def _header_rows(table: TableRegion, fills: Sequence[Fill]) -> int:
+    rows = table.rows
+    if len(rows) < 2 or table.columns < 2:
+        return 0
+    first = _texts(rows[0])
+    if len(first) < 2 or any(len(cell.words) > _MAX_HEADER_WORDS for cell in first):
+        return 0
+    marked = [_is_marked(row, fills) for row in rows]
+    spanned = max((cell.row_span for cell in first), default=1)
+    if not (_is_marked_apart(marked) or _names_numbers(table) or _names_columns(table)):
+        return 0
+    count = max(spanned, 1)
+    has_groups = any(cell.column_span > 1 for cell in first)
+    while count < min(len(rows) - 1, 4) and (
+        (marked[count] and marked[0] and not all(marked))
+        or (has_groups and count == 1 and _is_naming(rows[1]))
+    ):
+        count += 1
+    return count if count < len(rows) else 0
+
+
+def _texts(row: Sequence[Cell]) -> list[Cell]:
+    return [cell for cell in row if cell.words]
+
+
+def _is_marked(row: Sequence[Cell], fills: Sequence[Fill]) -> bool:
+    """Whether a row looks like a header: all bold, tagged so, or on a coloured ground."""
+    cells = _texts(row)
+    if not cells:
+        return False
+    if all(word.tag == "TH" for cell in cells for word in cell.words):
+        return True
+    return all(_is_bold(cell) for cell in cells) or all(_is_filled(cell, fills) for cell in cells)
+
+
+def _is_bold(cell: Cell) -> bool:
+    letters = sum(len(word.text) for word in cell.words)
+    bold = sum(len(word.text) for word in cell.words if word.font.is_bold)
+    return bold >= _BOLD * letters > 0
+
+
+def _is_filled(cell: Cell, fills: Sequence[Fill]) -> bool:
+    left, top, right, bottom = cell.words[0].box
+    x, y = (left + right) / 2, (top + bottom) / 2
+    return any(
+        fill.order < cell.words[0].order
+        and fill.box[0] <= x <= fill.box[2]
+        and fill.box[1] <= y <= fill.box[3]
+        and fill.box[3] - fill.box[1] <= 1.6 * (cell.box[3] - cell.box[1])
+        and min(fill.colour[:3]) < 250
+        and fill.colour[3] > 40
+        for fill in fills
+    )
+
+
+def _is_marked_apart(marked: Sequence[bool]) -> bool:
+    """Whether the first row is marked and most of the others are not."""
+    return marked[0] and sum(marked[1:]) <= 0.5 * len(marked[1:])
+
+
+def _names_numbers(table: TableRegion) -> bool:
+    """Whether a column of numbers has a word at its head."""
+    if not _is_naming(table.rows[0]):
+        return False
+    for head in _texts(table.rows[0]):
+        if head.column == 0:
+            continue
+        below = [
+            text_of(cell.words) for row in table.rows[1:] for cell in _texts(row)
+            if cell.column == head.column
+        ]  # fmt: skip
+        numbers = sum(bool(_NUMBER.fullmatch(text)) for text in below)
+        if len(below) >= 2 and numbers >= 0.6 * len(below):
+            return True
+    return False
+
+
+def _names_columns(table: TableRegion) -> bool:
+    """Whether a first row of three short names or more stands over fuller rows."""
+    first = _texts(table.rows[0])
+    if len(first) < 3 or len(first) < table.columns or len(table.rows) < 3:
+        return False
+    return _is_naming(table.rows[0]) and all(len(cell.words) <= 6 for cell in first)
+
+
+def _is_naming(row: Sequence[Cell]) -> bool:
+    texts = [text_of(cell.words) for cell in _texts(row)]
+    return bool(texts) and not any(
+        _NUMBER.fullmatch(text) or text.endswith((".", ":", ";")) for text in texts
+    )
+
+
+def text_of(words: Sequence[Word]) -> str:
+    """The words of a cell with a blank where one stands or a new line begins."""
+    parts: list[str] = []
+    for index, word in enumerate(words):
+        if index and needs_blank(words[index - 1], word):
+            parts.append(" ")
+        parts.append(word.text)
+    return "".join(parts)
+
+
+def needs_blank(before: Word, after: Word) -> bool:
+    """Whether a blank stands between two words of a cell."""
+    is_new_line = abs(after.baseline - before.baseline) > 0.45 * max(before.size, after.size, 1.0)
+    if before.text[-1] > "\u2e80" and after.text[0] > "\u2e80":
+        return not is_new_line and after.blank_before
+    return after.blank_before or is_new_line
