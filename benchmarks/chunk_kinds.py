@@ -2,7 +2,8 @@
 
 `chunk_kinds.jsonl` holds no text, only where each sample stands in the shared corpora (file,
 passage id, character span), the beginning of its SHA-256 and the kind that a person gave it.
-`tuned` samples were looked at while the grammar was written, `held_out` and `fresh` were not.
+`tuned` and `reviewed` samples were read, with their misses, while the grammar was written;
+`held_out` ones were labelled before they were classified, and their misses were not read.
 
     python -m benchmarks.chunk_kinds SHARED_DATA [--errors SET]
 """
