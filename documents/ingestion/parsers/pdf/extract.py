@@ -70,6 +70,17 @@ class PdfFile:
         finally:
             pdfium.FPDF_ClosePage(page)
 
+    def page_and_ink(self, number: int) -> tuple[PageContent, Ink | None] | None:
+        """Read a page, counted from 1, and draw it; None where it is damaged."""
+        page = pdfium.FPDF_LoadPage(self._document.raw, number - 1)
+        if not page:
+            return None
+        try:
+            content = self._read(page, number)
+            return content, draw(page, content.width, content.height)
+        finally:
+            pdfium.FPDF_ClosePage(page)
+
     def pages(self) -> Iterator[PageContent | None]:
         """All pages in order."""
         for number in range(1, self.page_count + 1):

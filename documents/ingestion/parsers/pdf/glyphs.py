@@ -27,7 +27,7 @@ _MAX_CHARACTERS = 400_000  # of one page
 _BLANKS = frozenset("\t\n\x0b\x0c\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000") | {
     chr(code) for code in range(0x2000, 0x200B)
 }
-_NOTHING = frozenset("\x00\ufeff\u200b\u2060") | {chr(code) for code in range(1, 9)}
+_NOTHING = frozenset("\x00\ufeff\u200b\u2060") | {chr(1), *map(chr, range(3, 9))}
 _HYPHENS = frozenset("\x02\ufffe")  # what pdfium puts for a hyphen at a line's end
 _PRESENTATION = ((0xFB00, 0xFB06), (0xFB13, 0xFB17), (0xFB50, 0xFDFF), (0xFE70, 0xFEFC))
 
@@ -111,6 +111,9 @@ class Glyphs:
             elif blank:
                 run.blanks.add(len(run.glyphs))
             run.glyphs.append(glyph)
+            if len(run.glyphs) > 1 and glyph.box == run.glyphs[-2].box and _is_rtl(glyph):
+                # pdfium turns the letters of a ligature round with the line.
+                run.glyphs[-2:] = [glyph, run.glyphs[-2]]
             blank, last = False, key
         if run is not None:
             yield run
@@ -250,11 +253,19 @@ def _cut(run: _Run) -> Iterator[Word]:
     blank_before = not run.follows
     glyphs, blanks = run.glyphs, run.blanks
     for index in range(1, len(glyphs)):
-        is_blank = index in blanks or _gap_at(run, index) > limit
+        is_blank = index in blanks or _gap_at(run, index) > limit + _extra(glyphs, index, run)
         if is_blank or _is_border(glyphs[index - 1].text, glyphs[index].text):
             yield _word(run, glyphs[begun:index], blank_before=blank_before)
             begun, blank_before = index, is_blank
     yield _word(run, glyphs[begun:], blank_before=blank_before)
+
+
+def _extra(glyphs: list[_Glyph], index: int, run: _Run) -> float:
+    """CJK text is stretched to fill a line: only a wide gap stands for a blank there."""
+    before, after = glyphs[index - 1].text, glyphs[index].text
+    if before < "\u2e80" or after < "\u2e80":
+        return 0.0
+    return 0.4 * run.style.size
 
 
 def _gap_at(run: _Run, index: int) -> float:

@@ -57,15 +57,6 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """Words that are read one after another on one base line, with the text they make."""
-
-    words: tuple[Word, ...]
-    box: Box
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Rule:
     """A drawn straight line, or the edge of a drawn box: horizontal or vertical.
 
@@ -141,6 +132,23 @@ class TableRegion:
     columns: int
     header_rows: int = 0
     is_ruled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Words that stand on one base line, from left to right, or a whole table in their place.
+
+    `size` is that of most letters. `raised` holds the indexes of words that stand above the base
+    line in small type, such as footnote marks; `lowered` those below it.
+    """
+
+    words: tuple[Word, ...]
+    box: Box
+    baseline: float
+    size: float
+    raised: frozenset[int] = frozenset()
+    lowered: frozenset[int] = frozenset()
+    table: TableRegion | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,263 @@
+"""The order in which the lines of a page are read.
+
+A page is cut where a white gutter runs down between two stretches of prose: what is above the
+gutter comes first, then the left side, then the right, then what is below; each part is cut
+again in the same way. The rows of a table, the marks of a list and terms beside their meaning
+have a gutter too, but no prose on both sides, so they are read row by row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from documents.ingestion.parsers.pdf.glyphs import is_cjk
+from documents.ingestion.parsers.pdf.lines import make_line
+from documents.ingestion.parsers.pdf.page import Line
+
+_MAX_DEPTH = 12
+_MIN_GUTTER = 0.8  # of the type's size
+_MIN_COLUMN = 60.0  # points
+_MIN_ROWS = 2
+_MAX_TRIED = 12
+_WIDE_PITCH = 1.45  # of the usual distance of lines: a gap between blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Lines that are read from top to bottom, and how far to the left and right they may go."""
+
+    lines: tuple[Line, ...]
+    left: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Zone:
+    """Rows `first` to `last` (half open) with a common gutter."""
+
+    first: int
+    last: int
+    left: float
+    right: float
+
+
+def reading_order(lines: Sequence[Line]) -> list[Region]:
+    """The regions of a page, in reading order."""
+    if not lines:
+        return []
+    found: list[Region] = []
+    left = min(line.box[0] for line in lines)
+    right = max(line.box[2] for line in lines)
+    _order(sorted(lines, key=lambda line: line.baseline), left, right, found, 0)
+    return found
+
+
+def _order(lines: list[Line], left: float, right: float, found: list[Region], depth: int) -> None:
+    if not lines:
+        return
+    zone = _best_zone(lines) if depth < _MAX_DEPTH and len(lines) > 1 else None
+    if zone is None:
+        found.append(Region(tuple(lines), left, right))
+        return
+    _order(lines[: zone.first], left, right, found, depth + 1)
+    inside = lines[zone.first : zone.last]
+    for band in _bands(inside, zone):
+        before, after = _sides(band, zone)
+        _order(before, left, zone.left, found, depth + 1)
+        _order(after, zone.right, right, found, depth + 1)
+    _order(lines[zone.last :], left, right, found, depth + 1)
+
+
+def _best_zone(lines: list[Line]) -> _Zone | None:
+    size = _usual_size(lines)
+    zones: dict[tuple[int, int], _Zone] = {}
+    for x in _candidates(lines, size):
+        for zone in _zones_at(lines, x, _MIN_GUTTER * size):
+            known = zones.get((zone.first, zone.last))
+            if known is None or zone.right - zone.left > known.right - known.left:
+                zones[(zone.first, zone.last)] = zone
+    ranked = sorted(zones.values(), key=lambda zone: -_shared_rows(lines, zone))
+    for zone in ranked[:_MAX_TRIED]:
+        trimmed = _trimmed(lines, zone)
+        if trimmed is not None and _are_columns(lines, trimmed, size):
+            return trimmed
+    return None
+
+
+def _candidates(lines: list[Line], size: float) -> list[float]:
+    """Where a gutter may run: in a wide gap, or before the left end of a line."""
+    leftmost = min(line.box[0] for line in lines)
+    found = set()
+    for line in lines:
+        for start, end in _gaps(line):
+            if math.isinf(start):
+                found.add(round(end - 0.4 * size))
+            elif not math.isinf(end) and end - start >= _MIN_GUTTER * size:
+                found.add(round((start + end) / 2))
+    return sorted(x for x in found if x > leftmost + _MIN_COLUMN)
+
+
+def _gaps(line: Line) -> list[tuple[float, float]]:
+    """The free stretches of a row, margins included."""
+    gaps = [(-math.inf, line.box[0])]
+    if line.words:
+        reach = line.words[0].box[2]
+        for word in line.words[1:]:
+            if word.box[0] > reach:
+                gaps.append((reach, word.box[0]))
+            reach = max(reach, word.box[2])
+    gaps.append((line.box[2], math.inf))
+    return gaps
+
+
+def _zones_at(lines: list[Line], x: float, width: float) -> Iterable[_Zone]:
+    """Runs of rows that leave a common stretch around `x` free."""
+    first, left, right = 0, -math.inf, math.inf
+    for index, line in enumerate(lines):
+        gap = next(((a, b) for a, b in _gaps(line) if a <= x <= b), None)
+        if gap is None or min(right, gap[1]) - max(left, gap[0]) < width:
+            if index > first:
+                yield _Zone(first, index, left, right)
+            first, left, right = (index, *gap) if gap else (index + 1, -math.inf, math.inf)
+        else:
+            left, right = max(left, gap[0]), min(right, gap[1])
+    if len(lines) > first:
+        yield _Zone(first, len(lines), left, right)
+
+
+def _shared_rows(lines: list[Line], zone: _Zone) -> int:
+    middle = _middle(zone)
+    rows = lines[zone.first : zone.last]
+    before = sum(line.box[0] < middle for line in rows)
+    return min(before, sum(line.box[2] > middle for line in rows))
+
+
+def _middle(zone: _Zone) -> float:
+    if math.isinf(zone.left) or math.isinf(zone.right):
+        return zone.left if math.isinf(zone.right) else zone.right
+    return (zone.left + zone.right) / 2
+
+
+def _trimmed(lines: list[Line], zone: _Zone) -> _Zone | None:
+    """Without the rows at either end that belong to the full width.
+
+    At the top those that stand on the right alone; at the bottom those on one side alone that
+    a gap parts from the rest.
+    """
+    if math.isinf(zone.left) or math.isinf(zone.right):
+        return None
+    middle, first, last = _middle(zone), zone.first, zone.last
+    while first < last and lines[first].box[0] >= middle:
+        first += 1
+    last_left = max((i for i in range(first, last) if lines[i].box[0] < middle), default=-1)
+    last_right = max((i for i in range(first, last) if lines[i].box[2] > middle), default=-1)
+    if last_left < 0 or last_right < 0:
+        return None
+    pitch = _pitch(lines[first:last])
+    for index in range(min(last_left, last_right) + 1, last):
+        if lines[index].baseline - lines[index - 1].baseline > _WIDE_PITCH * pitch:
+            last = index
+            break
+    return _Zone(first, last, zone.left, zone.right)
+
+
+def _sides(lines: Iterable[Line], zone: _Zone) -> tuple[list[Line], list[Line]]:
+    middle = _middle(zone)
+    before, after = [], []
+    for line in lines:
+        if line.box[2] <= middle:
+            before.append(line)
+        elif line.box[0] >= middle:
+            after.append(line)
+        else:
+            before.append(make_line(word for word in line.words if word.box[0] < middle))
+            after.append(make_line(word for word in line.words if word.box[0] >= middle))
+    return before, after
+
+
+def _are_columns(lines: list[Line], zone: _Zone, size: float) -> bool:
+    before, after = _sides(lines[zone.first : zone.last], zone)
+    rows = min(len(before), len(after))
+    if rows < _MIN_ROWS or (rows < 4 and zone.right - zone.left < 1.2 * size):
+        return False
+    return _is_prose(before) and _is_prose(after) and not _is_grid(before, after)
+
+
+def _is_prose(lines: list[Line]) -> bool:
+    """Whether lines mostly fill their column with words, as cells and marks do not."""
+    width = max(line.box[2] for line in lines) - min(line.box[0] for line in lines)
+    if width < _MIN_COLUMN:
+        return False
+    texts = [line for line in lines if line.words]
+    if not texts:
+        return True
+    letters = sum(_letters(line) for line in texts) / len(texts)
+    full = sum(line.box[2] - line.box[0] >= 0.6 * width for line in texts) / len(texts)
+    return letters >= 11 and full >= 0.45
+
+
+def _letters(line: Line) -> int:
+    return sum(2 if is_cjk(c) else 1 for word in line.words for c in word.text)
+
+
+def _is_grid(before: list[Line], after: list[Line]) -> bool:
+    """Whether both sides are made of blocks that begin on the same base lines: cells."""
+    left, right = _block_tops(before), _block_tops(after)
+    if len(left) < 3 or len(right) < 3:
+        return False
+    shared = sum(any(abs(a - b) < 2.0 for b in right) for a in left)
+    return shared >= 3 and shared >= 0.7 * max(len(left), len(right))
+
+
+def _block_tops(lines: list[Line]) -> list[float]:
+    pitch = _pitch(lines)
+    tops = [lines[0].baseline]
+    for above, line in pairwise(lines):
+        if line.baseline - above.baseline > 1.25 * pitch:
+            tops.append(line.baseline)
+    return tops
+
+
+def _bands(lines: list[Line], zone: _Zone) -> list[list[Line]]:
+    """Parts of a zone from top to bottom, cut where a heading stands alone over both sides.
+
+    Such a heading is short enough to leave the gutter free; on its height the other side is
+    empty, and both sides go on below it on the same base line.
+    """
+    pitch, middle = _pitch(lines), _middle(zone)
+    cuts = [0]
+    for index in range(1, len(lines) - 1):
+        line = lines[index]
+        above, below = lines[index - 1], lines[index + 1]
+        stands_alone = (
+            line.box[2] <= middle
+            and line.baseline - above.baseline > _WIDE_PITCH * pitch
+            and below.baseline - line.baseline > 1.1 * pitch
+            and below.box[0] < middle < below.box[2]
+            and above.box[0] < middle < above.box[2]
+        )
+        if stands_alone:
+            cuts.append(index)
+    return [lines[a:b] for a, b in zip(cuts, [*cuts[1:], len(lines)], strict=True)]
+
+
+def _pitch(lines: Sequence[Line]) -> float:
+    """The usual distance from one base line to the next."""
+    steps = [
+        below.baseline - above.baseline
+        for above, below in pairwise(lines)
+        if below.baseline - above.baseline > 0.5 * min(above.size or 10.0, below.size or 10.0)
+    ]
+    return median(steps) if steps else 1.2 * _usual_size(lines)
+
+
+def _usual_size(lines: Sequence[Line]) -> float:
+    return (
+        median(line.size for line in lines if line.words)
+        if any(line.words for line in lines)
+        else 10.0
+    )

@@ -1,0 +1,206 @@
+"""Lines to paragraphs.
+
+Inside a column a line goes on with the paragraph before it unless something speaks for a new
+one: a gap, another size or weight, an indent, a line before that had room for the next word, a
+label. Over the border of a column or a page the sentence decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from documents.ingestion.parsers.pdf.blocks import Paragraph
+from documents.ingestion.parsers.pdf.columns import Region
+from documents.ingestion.parsers.pdf.glyphs import is_cjk
+from documents.ingestion.parsers.pdf.lines import in_reading_order, is_rtl, text_of
+from documents.ingestion.parsers.pdf.markers import (
+    ends_sentence,
+    is_closed,
+    is_strong_label,
+    opens_clause,
+    opens_item,
+)
+from documents.ingestion.parsers.pdf.page import Line
+
+_GAP = 1.32  # of the usual distance of lines
+_INDENT = 0.9  # of the type's size
+_SIZE_CHANGE = 0.08
+_OPEN = re.compile(
+    r"(?:[,\-\u2010(\u2013\u2014]|\b(?:the|a|an|of|to|and|or|in|for|by|with|from|on|at|as|that|its))$",
+    re.IGNORECASE,
+)
+_MAX_PITCH = 2.1  # of the type's size: lines further apart are no paragraph
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How a document sets its text: the distance of lines for each size of type."""
+
+    pitches: dict[float, float]
+
+    def pitch(self, size: float) -> float:
+        """The usual distance of lines of this size."""
+        return self.pitches.get(round(size, 1), 1.25 * size)
+
+
+def build_paragraphs(
+    pages: Sequence[tuple[int, Sequence[Region]]], setting: Setting
+) -> list[Paragraph]:
+    """The paragraphs of all pages in reading order, joined over borders where a sentence runs."""
+    done: list[Paragraph] = []
+    for page, regions in pages:
+        for region in regions:
+            inside = _of_region(page, region, setting)
+            if inside and done and _runs_on(done[-1], inside[0]):
+                done[-1].lines.extend(inside[0].lines)
+                inside = inside[1:]
+            done.extend(inside)
+    return done
+
+
+def _of_region(page: int, region: Region, setting: Setting) -> list[Paragraph]:
+    found: list[Paragraph] = []
+    for line in region.lines:
+        if line.table is not None:
+            found.append(Paragraph(lines=[(page, line)], table=line.table))
+        elif found and found[-1].table is None and _belongs(found[-1], line, region, setting):
+            found[-1].lines.append((page, line))
+        else:
+            is_tight = bool(found) and _is_near(found[-1].lines[-1][1], line, setting)
+            found.append(Paragraph(lines=[(page, line)], is_tight=is_tight))
+    return found
+
+
+def _is_near(above: Line, line: Line, setting: Setting) -> bool:
+    return line.baseline - above.baseline <= _GAP * setting.pitch(line.size)
+
+
+def _belongs(paragraph: Paragraph, line: Line, region: Region, setting: Setting) -> bool:
+    above = paragraph.lines[-1][1]
+    step = line.baseline - above.baseline
+    if not _is_alike(above, line) or step > _MAX_PITCH * line.size:
+        return False
+    if step < 0.3 * line.size:
+        return True  # the same row, in pieces
+    text, before = text_of(line), text_of(above)
+    runs_on = text[:1].islower() and not ends_sentence(before) and not opens_clause(text)
+    if step > (_GAP + 0.2 * runs_on) * _pitch_of(paragraph, line, setting):
+        return False
+    if _is_contents_entry(before):
+        return False
+    had_room = _had_room(above, line, region)
+    if is_strong_label(text) and (had_room or ends_sentence(before)):
+        return False
+    if opens_clause(text) and (had_room or ends_sentence(before) or _outdents(paragraph, line)):
+        return False
+    if had_room and ends_sentence(before):
+        return False
+    if had_room and not text[:1].islower() and not _is_open(before):
+        return _is_centred(above, line, region)
+    return not _is_indented(paragraph, line, region, before)
+
+
+def _is_open(text: str) -> bool:
+    """Whether a line cannot be the end of anything."""
+    return bool(_OPEN.search(text))
+
+
+def _pitch_of(paragraph: Paragraph, line: Line, setting: Setting) -> float:
+    lines = [line for _, line in paragraph.lines]
+    if len(lines) >= 2 and paragraph.lines[-1][0] == paragraph.lines[-2][0]:
+        own = lines[-1].baseline - lines[-2].baseline
+        if own > 0.5 * line.size:
+            return max(own, 0.9 * setting.pitch(line.size))
+    return setting.pitch(line.size)
+
+
+def _is_alike(above: Line, line: Line) -> bool:
+    """The same type: size, and bold or not as a whole."""
+    if abs(above.size - line.size) > _SIZE_CHANGE * max(above.size, line.size):
+        return False
+    return (
+        is_bold(above) == is_bold(line)
+        or not (is_bold(above) or is_bold(line))
+        or (_is_partly_bold(above) and _is_partly_bold(line))
+    )
+
+
+def is_bold(line: Line) -> bool:
+    """Whether every word with a letter in it is bold."""
+    lettered = [word for word in line.words if any(c.isalnum() for c in word.text)]
+    return bool(lettered) and all(word.font.is_bold for word in lettered)
+
+
+def _is_partly_bold(line: Line) -> bool:
+    return any(word.font.is_bold for word in line.words)
+
+
+def _had_room(above: Line, line: Line, region: Region) -> bool:
+    """Whether the next line's first word would have fitted on the line above."""
+    words = in_reading_order(line)
+    first = words[0].box[2] - words[0].box[0]
+    for before, word in pairwise(words):
+        if word.blank_before or is_cjk(before.text[-1]):
+            break
+        first += word.box[2] - word.box[0]
+    is_right = is_rtl(line.words)
+    room = above.box[0] - region.left if is_right else region.right - above.box[2]
+    return room > first + (1.6 if is_cjk(words[0].text[0]) else 0.9) * line.size
+
+
+def _outdents(paragraph: Paragraph, line: Line) -> bool:
+    first = paragraph.lines[0][1]
+    lefts = [other.box[0] for _, other in paragraph.lines[1:]]
+    return (
+        bool(lefts)
+        and line.box[0] < min(lefts) - 0.5 * line.size
+        and (abs(line.box[0] - first.box[0]) < line.size or opens_item(text_of(line)))
+    )
+
+
+def _is_centred(above: Line, line: Line, region: Region) -> bool:
+    middle = (region.left + region.right) / 2
+    return all(
+        abs((one.box[0] + one.box[2]) / 2 - middle) < 0.8 * one.size
+        and one.box[0] > region.left + 1.5 * one.size
+        for one in (above, line)
+    )
+
+
+def _is_indented(paragraph: Paragraph, line: Line, region: Region, before: str) -> bool:
+    """Whether the line begins further in than its paragraph does, or further out."""
+    indent = _INDENT * line.size
+    lines = [line for _, line in paragraph.lines]
+    if len(lines) == 1:
+        is_hanging = opens_clause(text_of(lines[0]))
+        return not is_hanging and line.box[0] > lines[0].box[0] + indent and is_closed(before)
+    left = min(other.box[0] for other in lines[1:])
+    if line.box[0] > left + indent:
+        return is_closed(before)
+    return line.box[0] < left - indent and is_closed(before)
+
+
+def _is_contents_entry(text: str) -> bool:
+    return ". . ." in text or "....." in text or "…………" in text
+
+
+def _runs_on(before: Paragraph, after: Paragraph) -> bool:
+    """Whether a paragraph goes on over the border of a column or page."""
+    if before.table is not None or after.table is not None:
+        return False
+    above, line = before.lines[-1][1], after.lines[0][1]
+    if not _is_alike(above, line):
+        return False
+    text, last = text_of(line), text_of(above)
+    if _is_contents_entry(last) or _is_contents_entry(text) or is_strong_label(text):
+        return False
+    if text[:1].islower() and not opens_item(text):
+        return not is_closed(last) or len(before.lines) > 1 or len(last) > 30
+    if opens_clause(text) or ends_sentence(last) or is_bold(line):
+        return False
+    if is_cjk(text[0]) and is_cjk(last[-1]):
+        return above.box[2] - above.box[0] > 12 * above.size
+    return last.endswith(("-", "\u2010", ",")) or len(before.lines) > 1 or len(last) > 45
