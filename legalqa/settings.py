@@ -177,7 +177,14 @@ CELERY_BEAT_SCHEDULE = {
 # --- Files -------------------------------------------------------------------------------
 
 FILES_DIR = env.path("LEGALQA_FILES_DIR", default=VAR_DIR / "files")
+# Images of pages, drawn when they are asked for; what was not asked for longest goes first.
+PAGE_IMAGES_DIR = env.path("LEGALQA_PAGE_IMAGES_DIR", default=VAR_DIR / "page-images")
+PAGE_IMAGES_MB = env.number("LEGALQA_PAGE_IMAGES_MB", default=200)
 MAX_UPLOAD_BYTES = env.number("LEGALQA_MAX_UPLOAD_BYTES", default=50 * 1024 * 1024)
+# What a child process may use to read one file; the memory is beyond the interpreter's own.
+PARSE_CPU_SECONDS = env.number("LEGALQA_PARSE_CPU_SECONDS", default=60)
+PARSE_MEMORY_MB = env.number("LEGALQA_PARSE_MEMORY_MB", default=1024)
+PARSE_OUTPUT_MB = env.number("LEGALQA_PARSE_OUTPUT_MB", default=256)
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_UPLOAD_BYTES + 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 SHARED_DATA = env.path("LEGALQA_SHARED_DATA", default=BASE_DIR.parent / "shared" / "data")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import PurePath
+from typing import Protocol
 
+from documents.ingestion import parsers
+from documents.ingestion.active import active_findings, active_warnings
 from documents.ingestion.chunk import CountTokens, build_chunks
-from documents.ingestion.parsers import parse
+from documents.ingestion.names import title_from_name
 from documents.ingestion.structure import build_sections, structure_warnings
 from documents.records import (
     ChunkRecord,
@@ -24,6 +26,18 @@ Screen = Callable[
 ]
 
 
+class Parse(Protocol):
+    """What reads a file: `parsers.parse` here, `parse_confined` in a child process."""
+
+    def __call__(self, data: bytes, *, file_name: str) -> ParsedDocument:
+        """Read a file.
+
+        Raises:
+            ParseError: the file gives no usable text.
+        """
+        ...
+
+
 def process_document(
     data: bytes,
     *,
@@ -32,6 +46,7 @@ def process_document(
     count_tokens: CountTokens,
     screen: Screen,
     max_tokens: int = 254,
+    parse: Parse = parsers.parse,
 ) -> ProcessedDocument:
     """Run the steps in order.
 
@@ -42,6 +57,7 @@ def process_document(
         count_tokens: the embedder's token count.
         screen: looks for passages that speak to an AI system.
         max_tokens: the embedder's window.
+        parse: reads the file; what comes from outside is read in a child process.
 
     Raises:
         ParseError: the file gives no usable text.
@@ -50,15 +66,18 @@ def process_document(
     shown_title = title or parsed.title or title_from_name(file_name)
     sections = build_sections(parsed, fallback_title=shown_title)
     chunks = build_chunks(parsed, sections, count_tokens=count_tokens, max_tokens=max_tokens)
-    warnings = parsed.warnings + structure_warnings(parsed, sections) + _no_body(chunks)
-    findings = screen(parsed, sections, chunks, shown_title, file_name)
-    return ProcessedDocument(replace(parsed, warnings=warnings), sections, chunks, findings)
-
-
-def title_from_name(file_name: str) -> str:
-    """A readable title from a file's name: `travel-policy_v2.md` gives `travel policy v2`."""
-    stem = PurePath(file_name).stem
-    return " ".join(stem.replace("_", " ").replace("-", " ").split()) or file_name
+    findings = (
+        *screen(parsed, sections, chunks, shown_title, file_name),
+        *active_findings(parsed),
+    )
+    warnings = (
+        *parsed.warnings,
+        *active_warnings(parsed),
+        *structure_warnings(parsed, sections),
+        *_no_body(chunks),
+    )
+    parsed = replace(parsed, warnings=warnings)
+    return ProcessedDocument(parsed, sections, chunks, findings)
 
 
 def _no_body(chunks: Sequence[ChunkRecord]) -> tuple[Notice, ...]:

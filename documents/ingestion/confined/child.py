@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import importlib
 import os
-import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -37,21 +38,51 @@ def main() -> None:
     send = _sender()
     status = 0
     try:
-        task, data = _receive()
-        parse = _load(task, data)
-        _shut_in(task)
-        _report(parse, task, data, send)
+        _serve(send)
     except MemoryError:
         status = OUT_OF_MEMORY
+    except Exception as error:  # noqa: BLE001 - whatever a file does to a parser ends here
+        send({"kind": "failed", "where": _where(error)})
     finally:
+        if not status:
+            os.read(0, 1)  # the parent looks at what was used, then closes the pipe
         os._exit(status)
 
 
+def _serve(send: Send) -> None:
+    task, data = _receive()
+    parse = _load(task, data)
+    _shut_in(task)
+    try:
+        document = parse(data, file_name=task["file_name"], progress=_progress(send))
+    except ParseError as error:
+        pages = list(error.pages)
+        send({"kind": "refused", "code": error.code, "message": error.message, "pages": pages})
+        return
+    for message in encode(document):
+        send(message)
+
+
 def _receive() -> tuple[dict[str, Any], bytes]:
-    """The task, one message, and after it the file."""
-    stream = sys.stdin.buffer
-    length = int.from_bytes(stream.read(4), "big")
-    return wire.unpack(stream.read(length)), stream.read()
+    """The task, one message, and after it the file.
+
+    Raises:
+        BadMessageError: the parent went away before all of it was here.
+    """
+    stream = FileIO(0, closefd=False)
+    task = wire.unpack(_exactly(stream, int.from_bytes(_exactly(stream, 4), "big")))
+    return task, _exactly(stream, task["size"])
+
+
+def _exactly(stream: FileIO, size: int) -> bytes:
+    data = bytearray(size)
+    view = memoryview(data)
+    while view:
+        read = stream.readinto(view)
+        if not read:
+            raise wire.BadMessageError("cut short")
+        view = view[read:]
+    return bytes(data)
 
 
 def _sender() -> Send:
@@ -75,7 +106,8 @@ def _load(task: dict[str, Any], data: bytes) -> Parse:
     parse: Parse = getattr(importlib.import_module(module), name)
     if module == _PARSERS:
         for parser in _likely(data):
-            importlib.import_module(f"{_PARSERS}.{parser}")
+            with suppress(ImportError):  # where it is the one that is needed, `parse` says so
+                importlib.import_module(f"{_PARSERS}.{parser}")
     return parse
 
 
@@ -92,19 +124,6 @@ def _shut_in(task: dict[str, Any]) -> None:
         parent=task["parent"],
         walls=Walls(**task["walls"]),
     )
-
-
-def _report(parse: Parse, task: dict[str, Any], data: bytes, send: Send) -> None:
-    try:
-        document = parse(data, file_name=task["file_name"], progress=_progress(send))
-        for message in encode(document):
-            send(message)
-    except ParseError as error:
-        send({"kind": "refused", "code": error.code, "message": error.message})
-    except MemoryError:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever a file does to a parser ends here
-        send({"kind": "failed", "where": _where(error)})
 
 
 def _where(error: Exception) -> str:

@@ -243,8 +243,16 @@ def _metadata(value: Any) -> Mapping[str, str]:
 
 def _notice(value: Any) -> Notice:
     code, message, pages = _fields(value, 3)
-    numbers = tuple(_whole(page, 1, MAX_PAGES) for page in _items(pages))
-    return Notice(_label(code), _line(message), numbers)
+    return Notice(_label(code), _line(message), page_numbers(pages))
+
+
+def page_numbers(value: Any) -> tuple[int, ...]:
+    """Numbers of pages, each in range.
+
+    Raises:
+        BadMessageError: they are none.
+    """
+    return tuple(_whole(page, 1, MAX_PAGES) for page in _items(value))
 
 
 def _block(value: Any, length: int) -> Block:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -23,10 +24,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from documents.errors import ParseError
-from documents.ingestion.confined import wire
+from documents.ingestion.confined import decode, wire
 from documents.ingestion.confined.child import OUT_OF_MEMORY
 from documents.ingestion.confined.confine import Walls
-from documents.ingestion.confined.decode import Assembler
 from documents.ingestion.confined.limits import Limits, Usage
 from documents.ingestion.parsers.progress import Progress, no_progress
 from documents.records import ParsedDocument
@@ -87,6 +87,7 @@ def parse_confined(
     """
     task = {
         "file_name": file_name.encode(errors="replace").decode(),
+        "size": len(data),
         "entry": entry,
         "limits": asdict(limits or Limits()),
         "walls": asdict(walls or Walls()),
@@ -141,7 +142,8 @@ class _Child:
     usage: Usage = field(default_factory=lambda: Usage(0.0, 0.0, 0))
     started_at: float = field(default_factory=time.monotonic)
     done: tuple[int, int] = (0, 0)
-    assembler: Assembler = field(default_factory=Assembler)
+    peak_bytes: int = 0
+    assembler: decode.Assembler = field(default_factory=decode.Assembler)
 
     def listen(self, task: bytes, data: bytes) -> ParsedDocument:
         """Send the file, and take messages until the document is whole.
@@ -177,10 +179,10 @@ class _Child:
             while True:
                 ready = {key.fd for key, _ in selector.select(self._patience())}
                 if not ready:
+                    self.peak_bytes = max(self.peak_bytes, _peak_memory_bytes(self.process.pid))
                     self.progress(*self.done)
                 if stdin in ready and not _write(stdin, outgoing):
-                    selector.unregister(stdin)
-                    self._close(self.process.stdin)
+                    selector.unregister(stdin)  # open still: it tells the child that we are here
                 if stdout in ready:
                     piece = os.read(stdout, _PIECE)
                     if not piece:
@@ -229,6 +231,7 @@ class _Child:
 
     def end(self, patience_seconds: float = 0.0) -> None:
         """Wait for the child, and after some patience kill it and all it may have started."""
+        self.peak_bytes = max(self.peak_bytes, _peak_memory_bytes(self.process.pid))
         self._close(self.process.stdin)
         if self.process.returncode is None and not self._waited(patience_seconds):
             with suppress(ProcessLookupError, PermissionError):
@@ -259,7 +262,7 @@ class _Child:
         self.usage = Usage(
             seconds=time.monotonic() - self.started_at,
             cpu_seconds=used.ru_utime + used.ru_stime,
-            peak_memory_bytes=used.ru_maxrss * (1 if sys.platform == "darwin" else 1024),
+            peak_memory_bytes=self.peak_bytes,
         )
         return True
 
@@ -268,6 +271,19 @@ class _Child:
         if stream is not None:
             with suppress(OSError):  # the child is gone
                 stream.close()
+
+
+def _peak_memory_bytes(process_id: int) -> int:
+    """The most memory that a running process has held; 0 where the system does not tell.
+
+    What `wait4` says is no less than what its parent held when it was started.
+    """
+    try:
+        status = Path(f"/proc/{process_id}/status").read_text()
+    except OSError:
+        return 0
+    peak = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
+    return int(peak[1]) * 1024 if peak else 0
 
 
 def _pipe(stream: IO[bytes] | None) -> int:
@@ -305,4 +321,4 @@ def _refusal_of(message: dict[str, Any]) -> ParseError:
         raise wire.BadMessageError("a refusal that is none")
     if not words.isprintable():
         raise wire.BadMessageError("a refusal with control characters")
-    return ParseError(words, code=str(code))
+    return ParseError(words, code=str(code), pages=decode.page_numbers(message.get("pages")))

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as Bar
 
+from documents import pipeline
 from documents.embedding import count_tokens
 from documents.errors import ParseError
-from documents.ingestion.process import process_document, title_from_name
+from documents.ingestion.confined import parse_confined
+from documents.ingestion.parsers.progress import Progress
+from documents.ingestion.process import process_document
 from documents.ingestion.screen import screen_document
-from documents.records import ChunkRecord, FindingRecord, ProcessedDocument, SectionRecord, Severity
-
-# How a code of ParseError is shown as a state.
-_STATES = {"empty": "empty", "encrypted": "encrypted", "needs_ocr": "needs_ocr"}
+from documents.management import chunk_report
+from documents.records import ProcessedDocument
 
 
 class Command(BaseCommand):
@@ -24,118 +32,65 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("path", type=Path, help="a Markdown or plain text file")
+        parser.add_argument(
+            "path", type=Path, help="a PDF, Word (.docx), HTML, Markdown, text or statute JSON file"
+        )
         parser.add_argument("--title", help="the policy's title, if not the file's own")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["path"]
         try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise CommandError(f"{path}: cannot be read: {error.strerror}.") from error
-        try:
-            document = process_document(
-                data,
-                file_name=path.name,
-                title=options["title"],
-                count_tokens=count_tokens,
-                screen=screen_document,
-            )
+            report = chunk_report.of_document(path, _process(path, options["title"]), options)
         except ParseError as error:
-            report = _refusal(path, error)
-        else:
-            report = _report(path, document, options["title"])
-        self.stdout.write(_json(report) if options["json"] else _readable(report))
-        if report["state"] not in ("ok", "ok_with_warnings", "held"):
+            report = chunk_report.of_refusal(path, error)
+        write = chunk_report.as_json if options["json"] else chunk_report.as_text
+        for piece in write(report):
+            self.stdout.write(piece, ending="")
+        self.stdout.write("")
+        if not report.is_usable:
             raise SystemExit(1)
 
 
-def _refusal(path: Path, error: ParseError) -> dict[str, Any]:
-    return {
-        "file": str(path),
-        "media_type": None,
-        "title": title_from_name(path.name),
-        "state": _STATES.get(error.code, "refused"),
-        "warnings": [{"code": error.code, "message": error.message}],
-        "text": "",
-        "sections": [],
-        "chunks": [],
-        "findings": [],
-    }
+def _process(path: Path, title: str | None) -> ProcessedDocument:
+    data = _read(path)
+    with _progress_bar() as progress:
+        return process_document(
+            data,
+            file_name=path.name,
+            title=title,
+            count_tokens=count_tokens,
+            screen=screen_document,
+            parse=partial(parse_confined, limits=pipeline.parse_limits(), progress=progress),
+        )
 
 
-def _report(path: Path, document: ProcessedDocument, title: str | None) -> dict[str, Any]:
-    parsed = document.parsed
-    return {
-        "file": str(path),
-        "media_type": parsed.media_type.value,
-        "title": title or parsed.title or title_from_name(path.name),
-        "state": _state(document),
-        "warnings": [{"code": note.code, "message": note.message} for note in parsed.warnings],
-        "text": parsed.text,
-        "sections": [_section(section) for section in document.sections],
-        "chunks": [_chunk(chunk, document.sections) for chunk in document.chunks],
-        "findings": [_finding(finding) for finding in document.findings],
-    }
+def _read(path: Path) -> bytes:
+    """The file, if it is one and of a size that would be taken."""
+    try:
+        if path.exists() and not path.is_file():
+            raise CommandError(f"{path} is not a file. Name one file.")
+        if path.stat().st_size > settings.MAX_UPLOAD_BYTES:
+            limit = settings.MAX_UPLOAD_BYTES // (1024 * 1024)
+            raise ParseError(
+                f"The file is larger than {limit} MB. Split it, or raise LEGALQA_MAX_UPLOAD_BYTES."
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise CommandError(f"{path}: cannot be read: {error.strerror}.") from error
 
 
-def _state(document: ProcessedDocument) -> str:
-    if any(finding.severity is Severity.BLOCK for finding in document.findings):
-        return "held"
-    return "ok_with_warnings" if document.parsed.warnings else "ok"
-
-
-def _section(section: SectionRecord) -> dict[str, Any]:
-    return {
-        "number": section.number,
-        "title": section.title,
-        "level": section.level,
-        "path": list(section.path),
-        "start": section.start,
-        "end": section.end,
-        "pages": list(section.pages),
-    }
-
-
-def _chunk(chunk: ChunkRecord, sections: tuple[SectionRecord, ...]) -> dict[str, Any]:
-    section = sections[chunk.section]
-    return {
-        "ordinal": chunk.ordinal,
-        "section": section.number or section.title,
-        "path": list(section.path),
-        "kind": chunk.kind.value,
-        "text": chunk.text,
-        "start": chunk.start,
-        "end": chunk.end,
-        "pages": list(chunk.pages),
-        "tokens": chunk.tokens,
-    }
-
-
-def _finding(finding: FindingRecord) -> dict[str, Any]:
-    return {
-        "rule": finding.rule,
-        "severity": finding.severity.value,
-        "start": finding.start,
-        "end": finding.end,
-        "text": finding.text,
-    }
-
-
-def _json(report: dict[str, Any]) -> str:
-    return json.dumps(report, ensure_ascii=False)
-
-
-def _readable(report: dict[str, Any]) -> str:
-    lines = [f"{report['file']}: {report['state']} ({report['title']})"]
-    lines += [f"  {note['code']}: {note['message']}" for note in report["warnings"]]
-    lines += [
-        f"  {finding['severity']} {finding['rule']}: {finding['text']}"
-        for finding in report["findings"]
-    ]
-    for chunk in report["chunks"]:
-        path = " > ".join(chunk["path"]) or "before the first heading"
-        lines.append(f"\n[{chunk['ordinal']}] {path} ({chunk['kind']}, {chunk['tokens']} tokens)")
-        lines.append(chunk["text"])
-    return "\n".join(lines)
+@contextmanager
+def _progress_bar() -> Iterator[Progress]:
+    """A bar on a terminal, for files whose parser says how far it is; nothing elsewhere."""
+    bar = Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        console=Console(stderr=True),
+        disable=not sys.stderr.isatty(),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("reading", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total or None)

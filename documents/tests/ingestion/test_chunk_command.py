@@ -26,7 +26,7 @@ def test_json_holds_what_the_contract_says(tmp_path: Path) -> None:
     report = run(path)
     assert list(report) == [
         "file", "media_type", "title", "state", "warnings", "text", "sections", "chunks",
-        "findings",
+        "findings", "clauses", "references", "pages", "hidden", "active_content", "metadata",
     ]  # fmt: skip
     assert report["state"] == "ok"
     assert report["title"] == "Leave"

@@ -38,8 +38,9 @@ def _attempt(act: Callable[[], Any]) -> str:
 
 
 def attempt(data: bytes, *, file_name: str, progress: Any) -> ParsedDocument:
-    """Do what the file says, and report what came of it."""
-    return _said(_attempt(ATTEMPTS[data.decode()]))
+    """Try what the file lists, and report in a line each what came of it."""
+    names = data.decode().split("\n")
+    return _said("\n".join(f"{name}: {_attempt(ATTEMPTS[name])}" for name in names))
 
 
 def _connect(family: int, address: Any) -> Callable[[], Any]:
@@ -258,7 +259,7 @@ def fail(data: bytes, *, file_name: str, progress: Any) -> ParsedDocument:
 
 
 def refuse(data: bytes, *, file_name: str, progress: Any) -> ParsedDocument:
-    raise ParseError("Remove the password and upload it again.", code="encrypted")
+    raise ParseError("Remove the password and upload it again.", code="encrypted", pages=(2, 7))
 
 
 def refuse_oddly(data: bytes, *, file_name: str, progress: Any) -> ParsedDocument:
