@@ -14,13 +14,16 @@ from dataclasses import dataclass, replace
 from documents.ingestion.parsers.pdf.aligned import aligned_tables
 from documents.ingestion.parsers.pdf.grid import MAX_RULES, Grid, grids
 from documents.ingestion.parsers.pdf.page import Cell, Fill, PageContent, TableRegion, Word
+from documents.ingestion.parsers.pdf.underlines import without_underlines
 
 _MOST = 0.9  # of the words in one cell: a page in a frame, not a table
 _MAX_COLUMNS = 40
 _BOLD = 0.8  # of the letters of a cell
-_MAX_HEADER_WORDS = 12
+_MAX_HEADER_WORDS = 30
+_MAX_PLAIN_HEADER_WORDS = 12  # of a header cell that no weight or ground marks
+_ENDS = re.compile(r"[:;]$|\w{4,}\.$")  # unlike an abbreviation, as in `Dist. Sys.`
 _NUMBER = re.compile(
-    r"[-+(]?[$€£¥₹]?\s?\d[\d\s.,:/–-]*\)?\s?(?:%|[A-Za-z]{1,4})?|[-–—]|n/?a|nil|none|yes|no|[✓✔x]",
+    r"[-+(]?[$€£¥₹]?\s?\d[\d\s.,:/–-]*\)?\s?(?:%|[A-Za-z]{1,4})?|[-–—]|n/?a|nil|none|yes|no|[✓✔✗✘√•●○☐☑☒x]",
     re.IGNORECASE,
 )
 
@@ -44,7 +47,7 @@ def read_tables(page: PageContent) -> PageTables:
     Give it the page with its visible words alone. Words of a table stand in no other table.
     """
     ruled, is_lost = [], len(page.rules) > MAX_RULES
-    for grid in grids(page.rules):
+    for grid in grids(without_underlines(page.rules, page.words)):
         table = _ruled(page, grid)
         if table and table.columns > _MAX_COLUMNS:
             is_lost = True
@@ -93,8 +96,34 @@ def _ruled(page: PageContent, grid: Grid) -> TableRegion | None:
              slot.column_span)
         for index, slot in enumerate(grid.slots)
     ]  # fmt: skip
-    table = _compact(page.number, grid, cells)
-    return with_headers(table, page.fills)
+    table = _compact(page.number, grid, _without_captions(cells))
+    return with_headers(table, page.fills) if len(table.rows) > 1 and table.columns > 1 else None
+
+
+def _without_captions(cells: Sequence[Cell]) -> list[Cell]:
+    """Without the rows at the top and the end that are one wide cell: title and source.
+
+    Their words then are lines of the page, as those of a title that stands outside the frame.
+    """
+    rows: dict[int, list[Cell]] = {}
+    for cell in cells:
+        if cell.words:
+            rows.setdefault(cell.row, []).append(cell)
+    columns = {cell.column for row in rows.values() if len(row) > 1 for cell in row}
+    order = sorted(rows)
+    for ends in (order, order[::-1]):
+        for row in ends:
+            only = rows.get(row, ())
+            if len(only) != 1 or only[0].row_span > 1 or not _is_wide(only[0], columns):
+                break
+            del rows[row]
+    return [cell for cell in cells if cell.row in rows]
+
+
+def _is_wide(cell: Cell, columns: set[int]) -> bool:
+    """Whether a cell reaches over all columns that other rows use, and more than one."""
+    held = sum(cell.column <= column < cell.column + cell.column_span for column in columns)
+    return cell.column_span > 1 and held == len(columns)
 
 
 def _is_table(grid: Grid, held: dict[int, list[Word]]) -> bool:
@@ -155,23 +184,32 @@ def with_headers(table: TableRegion, fills: Sequence[Fill]) -> TableRegion:
 
 def _header_rows(table: TableRegion, fills: Sequence[Fill]) -> int:
     rows = table.rows
-    if len(rows) < 2 or table.columns < 2:
-        return 0
-    first = _texts(rows[0])
-    if len(first) < 2 or any(len(cell.words) > _MAX_HEADER_WORDS for cell in first):
+    first = _texts(rows[0]) if rows else []
+    if len(rows) < 2 or table.columns < 2 or len(first) < 2:
         return 0
     marked = [_is_marked(row, fills) for row in rows]
-    spanned = max((cell.row_span for cell in first), default=1)
-    if not (_is_marked_apart(marked) or _names_numbers(table) or _names_columns(table)):
+    longest = max(len(cell.words) for cell in first)
+    is_header = (_is_marked_apart(marked) and longest <= _MAX_HEADER_WORDS) or (
+        longest <= _MAX_PLAIN_HEADER_WORDS and (_names_numbers(table) or _names_columns(table))
+    )
+    if not is_header:
         return 0
-    count = max(spanned, 1)
-    has_groups = any(cell.column_span > 1 for cell in first)
-    while count < min(len(rows) - 1, 4) and (
-        (marked[count] and marked[0] and not all(marked))
-        or (has_groups and count == 1 and _is_naming(rows[1]))
-    ):
+    count = max(cell.row_span for cell in first)
+    is_parted = any(cell.column_span > 1 for cell in first) or len(first) < table.columns
+    while count < min(len(rows) - 1, 4) and is_parted and _goes_on(rows, count, fills):
         count += 1
     return count if count < len(rows) else 0
+
+
+def _goes_on(rows: Sequence[Sequence[Cell]], index: int, fills: Sequence[Fill]) -> bool:
+    """Whether a row is part of a header that has begun above it."""
+    if not _is_naming(rows[index]):
+        return False
+    if all(_is_bold(cell) for cell in _texts(rows[0])):
+        return all(_is_bold(cell) for cell in _texts(rows[index]))
+    return index == 1 and (
+        _is_marked(rows[1], fills) or any(cell.column_span > 1 for cell in rows[0])
+    )
 
 
 def _texts(row: Sequence[Cell]) -> list[Cell]:
@@ -233,16 +271,17 @@ def _names_numbers(table: TableRegion) -> bool:
 def _names_columns(table: TableRegion) -> bool:
     """Whether a first row of three short names or more stands over fuller rows."""
     first = _texts(table.rows[0])
-    if len(first) < 3 or len(first) < table.columns or len(table.rows) < 3:
+    if len(first) < max(3, table.columns) or not _is_naming(table.rows[0]):
         return False
-    return _is_naming(table.rows[0]) and all(len(cell.words) <= 6 for cell in first)
+    longest = max(len(cell.words) for cell in first)
+    if len(table.rows) == 2:
+        return longest <= 4 and all(len(cell.words) > 2 * longest for cell in table.rows[1])
+    return longest <= 6
 
 
 def _is_naming(row: Sequence[Cell]) -> bool:
     texts = [text_of(cell.words) for cell in _texts(row)]
-    return bool(texts) and not any(
-        _NUMBER.fullmatch(text) or text.endswith((".", ":", ";")) for text in texts
-    )
+    return bool(texts) and not any(_NUMBER.fullmatch(text) or _ENDS.search(text) for text in texts)
 
 
 def text_of(words: Sequence[Word]) -> str:
