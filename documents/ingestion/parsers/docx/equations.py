@@ -25,6 +25,8 @@ def linear(element: Element) -> str:
     if name == "rad":
         degree = _part(element, "deg")
         return f"{'' if degree in ('', '2') else degree}√{_group(_part(element, 'e'))}"
+    if name in ("func", "limLow", "limUpp"):
+        return _named(element, name)
     if name == "d":
         inner = ", ".join(linear(part) for part in element if local(part) == "e")
         return (
@@ -38,6 +40,13 @@ def _scripts(element: Element, name: str) -> str:
     lower, upper = _part(element, "sub"), _part(element, "sup")
     printed = base + (f"_{_group(lower)}" if lower else "") + (f"^{_group(upper)}" if upper else "")
     return f"{printed} {_part(element, 'e')}" if name == "nary" else printed
+
+
+def _named(element: Element, name: str) -> str:
+    if name == "func":
+        return f" {_part(element, 'fName').strip()} {_part(element, 'e')}"
+    mark = "_" if name == "limLow" else "^"
+    return f"{_part(element, 'e')}{mark}{_group(_part(element, 'lim'))}"
 
 
 def _part(element: Element, name: str) -> str:

@@ -81,7 +81,7 @@ def _flat(
             if name in _ADDED:
                 seen.add(TRACKED)
             yield from _flat(element, seen, in_contents=in_contents)
-        elif name:
+        else:
             yield element, in_contents
 
 

@@ -1,7 +1,7 @@
 """Where an item stands among the lists around it: its depth, and its whole label.
 
-`(a)` under the heading `1.2` is `1.2(a)`, also where heading and item belong to different lists:
-then the one hangs below the other by order and indent.
+`(a)` under the heading `1.2` is `1.2(a)`, also where heading and item belong to different lists
+or where the author typed the `1.2`: then the one hangs below the other by order and indent.
 """
 
 from __future__ import annotations
@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from documents.ingestion.numbering import parse_label
 from documents.ingestion.parsers.docx.numbering import Marker, join_labels
 
 _PLAIN_COUNT = re.compile(r"\d+\Z")
 _WORDED = re.compile(r"[^\W\d_]{2,}", re.ASCII)
+_TYPED_CLAUSE = re.compile(r"(\d{1,3}(?:\.\d{1,3}){1,5})\.?[ \t\u00a0]+(?=\S)")
+_TYPED = -1  # the key of a label that the author typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +35,32 @@ class Outline:
         self._heading_key: int | None = None
         self._open: list[_Entry] = []
 
-    def heading(self, marker: Marker | None) -> str | None:
-        """Open a heading; returns its whole label."""
+    def heading(self, marker: Marker | None, text: str) -> str | None:
+        """Open a heading; returns its whole label, where Word computes it."""
         self._open.clear()
-        self._heading = marker.full if marker else None
-        self._heading_key = marker.key if marker else None
-        return self._heading
+        if marker is not None:
+            self._heading, self._heading_key = marker.full, marker.key
+            return marker.full
+        typed = parse_label(text)
+        self._heading, self._heading_key = typed.number if typed else None, _TYPED
+        return None
+
+    def typed(self, text: str) -> None:
+        """Take a paragraph whose author typed its number, as `4.3 Exceptions.`."""
+        match = _TYPED_CLAUSE.match(text)
+        if match is None:
+            return
+        label = match[1]
+        while self._open and not label.startswith(f"{self._open[-1].label}."):
+            self._open.pop()
+        self._open.append(_Entry(_TYPED, 0, None, 0, label))
 
     def item(self, marker: Marker, left: int | None) -> tuple[int, str | None]:
         """Open an item; returns its depth, counted from 0, and its whole label."""
         left = marker.left if left is None else left
         self._close_before(marker, left)
         parent = self._open[-1] if self._open else None
-        depth = 0 if marker.is_own or parent is None else parent.depth + 1
+        depth = 0 if parent is None or marker.is_own else parent.depth + (parent.key != _TYPED)
         label = self._label(marker)
         self._open.append(_Entry(marker.key, marker.level, left, depth, label))
         return depth, label
@@ -57,27 +73,42 @@ class Outline:
         return None
 
     def _close_before(self, marker: Marker, left: int | None) -> None:
-        keys = [entry.key for entry in self._open]
-        if marker.key in keys:
-            while self._open and (
-                self._open[-1].key != marker.key or self._open[-1].level >= marker.level
-            ):
-                if marker.key not in [entry.key for entry in self._open]:
-                    break
-                self._open.pop()
+        """Close what is at the item's level or below, and what of other lists does not hold it."""
+        of_list = [index for index, entry in enumerate(self._open) if entry.key == marker.key]
+        above = [index for index in of_list if self._open[index].level < marker.level]
+        if of_list:
+            first = above[-1] + 1 if above else of_list[0]
+            is_kept = bool(above) and not marker.is_own and len(self._open) > first
+            if is_kept and self._open[first].key == _TYPED:
+                first += 1
+            del self._open[first:]
             return
-        while self._open and (left is None or (self._open[-1].left or 0) >= left):
+        while self._open and not _holds(self._open[-1], left):
             self._open.pop()
 
     def _label(self, marker: Marker) -> str | None:
         if marker.full is None:
             return None
         for entry in reversed(self._open):
-            if entry.key != marker.key and entry.label:
-                return below(entry.label, marker.full)
+            if entry.key == marker.key and entry.label:
+                return marker.full if entry.label == marker.above else _joined(entry, marker)
+            if entry.label:
+                return below(entry.label, marker.own)
         if self._heading and marker.key != self._heading_key:
             return below(self._heading, marker.full)
         return marker.full
+
+
+def _holds(entry: _Entry, left: int | None) -> bool:
+    """Whether an item of another list, indented by `left`, hangs below an open one."""
+    return entry.left is None or (left is not None and entry.left < left)
+
+
+def _joined(entry: _Entry, marker: Marker) -> str | None:
+    """The label below an item whose own label holds more than its list says."""
+    if entry.label is None or marker.above is None:
+        return marker.full
+    return join_labels(entry.label, marker.own)
 
 
 def below(above: str, label: str) -> str:

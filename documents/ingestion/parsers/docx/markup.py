@@ -59,7 +59,7 @@ def parse_part(data: bytes, name: str) -> Element:
     except (etree.XMLSyntaxError, ValueError, LookupError) as error:
         message = f"The Word file is damaged: its part {name} cannot be read. Save it again."
         raise ParseError(message, code="refused") from error
-    if root.getroottree().docinfo.doctype:
+    if root.getroottree().docinfo.internalDTD is not None:
         raise _declares_a_type(name)
     _use_common_names(root)
     _choose_branches(root)
@@ -78,8 +78,7 @@ def _declares_a_type(name: str) -> ParseError:
 
 def local(element: Element) -> str:
     """The name of an element without its namespace; empty for what is no element."""
-    tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+    return element.tag.rpartition("}")[2]
 
 
 def child(element: Element | None, *path: str) -> Element | None:
@@ -121,8 +120,7 @@ def _use_common_names(root: Element) -> None:
     if not any((uri or "").startswith(_STRICT) for uri in root.nsmap.values()):
         return
     for element in root.iter():
-        if isinstance(element.tag, str):
-            element.tag = _common(element.tag)
+        element.tag = _common(element.tag)
         for name in [str(key) for key in element.attrib if _STRICT in str(key)]:
             element.set(_common(name), element.attrib.pop(name))
 

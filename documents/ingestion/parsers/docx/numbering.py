@@ -74,12 +74,15 @@ class Place:
 class Marker:
     """What is printed before a paragraph.
 
-    `full` is the label with those of the levels above it: `1.2(b)(i)`. `root` is the lowest
-    level, from 0, whose number stands in `full`. A bullet has a `text` and no `full`.
+    `own` is the label without what sets it apart, `above` what stands before it in `full`, the
+    label with those of the levels above it: `(i)`, `1.2(b)`, `1.2(b)(i)`. A bullet has a `text`
+    and neither `own` nor `full`.
     """
 
     text: str
     suffix: str
+    own: str
+    above: str | None
     full: str | None
     key: int  # of the definition: markers with one key are counted together
     level: int
@@ -153,16 +156,36 @@ class Numbering:
         if level.kind == "bullet" or level.has_picture:
             return self._bullet(abstract, place, level)
         text = self._printed(abstract, place.num_id, place.level).strip()
-        full = self._full(abstract, place.num_id, place.level)
         if level.is_hidden or not text:
             return None
-        is_own = place.level > 0 and _lowest(level.text) == 0 and len(full or "") > 0
-        return Marker(text, level.suffix, full, abstract.id, place.level, level.left, is_own)
+        own, lowest = tidy_label(text), _lowest(level.text)
+        above = self._full(abstract, place.num_id, lowest - 1) if lowest else None
+        return Marker(
+            text=text,
+            suffix=level.suffix,
+            own=own,
+            above=above,
+            full=join_labels(above, own) or None,
+            key=abstract.id,
+            level=place.level,
+            left=level.left,
+            is_own=place.level > 0 and lowest == 0 and bool(own),
+        )
 
     def _bullet(self, abstract: _Abstract, place: Place, level: Level) -> Marker:
         is_word = sum(char.isalpha() for char in level.text) > 1
         text = level.text.strip() if is_word else "-"
-        return Marker(text, "space", None, abstract.id, place.level, level.left, is_own=False)
+        return Marker(
+            text=text,
+            suffix="space",
+            own="",
+            above=None,
+            full=None,
+            key=abstract.id,
+            level=place.level,
+            left=level.left,
+            is_own=False,
+        )
 
     def _resolved(self, num_id: int) -> _Abstract | None:
         """The definition of a list, through the list style that it may point to."""

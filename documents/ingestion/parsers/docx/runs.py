@@ -128,8 +128,6 @@ class RunReader:
 
     def _walk(self, parent: Element) -> None:
         for element in parent:
-            if not isinstance(element.tag, str):
-                continue
             name = local(element)
             handler = self._HANDLERS.get(name)
             if element.tag.startswith(M):
@@ -183,7 +181,7 @@ class RunReader:
                 self._walk(base)
         elif element.tag == M + "oMath":
             self._equation(element)
-        elif name and name not in _IGNORED:
+        elif name not in _IGNORED:
             for part in element:
                 self._part(part, look)
 
@@ -265,8 +263,12 @@ _BREAKS = {
 _DIAGRAM_NAMESPACE = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 _DIAGRAM = f"{_DIAGRAM_NAMESPACE}relIds"
 _DIAGRAM_DATA = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
+_POINTS = {"in": 72.0, "px": 0.75, "": 0.75, "cm": 28.35, "mm": 2.835}
+_FAR_POINTS = 72 * 30
 _FAR_EMU = 914_400 * 30  # no sheet of paper is 30 inches long
-_FAR_OFFSET = re.compile(r"(?:left|top|margin-left|margin-top)\s*:\s*-?(\d+)(?:\.\d+)?(pt|in|px|)")
+_FAR_OFFSET = re.compile(
+    r"(?:left|top|margin-left|margin-top)\s*:\s*-?(\d{1,9})(?:\.\d+)?(pt|in|px|cm|mm|)(?=;|\s|\Z)"
+)
 
 
 def _symbol(element: Element) -> str:
@@ -305,11 +307,12 @@ def _place_of(drawing: Element) -> str | None:
         style = shape.get("style", "")
         if re.search(r"visibility\s*:\s*hidden|display\s*:\s*none", style):
             return "hidden"
-        if any(_is_far(match) for match in _FAR_OFFSET.finditer(style)):
+        in_group = any(ancestor.tag == V + "group" for ancestor in shape.iterancestors())
+        if not in_group and any(_is_far(match) for match in _FAR_OFFSET.finditer(style)):
             return "off_page"
     return None
 
 
 def _is_far(match: re.Match[str]) -> bool:
-    points = {"in": 72.0, "px": 0.75}.get(match[2], 1.0) * float(match[1][:9])
-    return points > 2160
+    points = _POINTS.get(match[2], 1.0) * float(match[1])
+    return points > _FAR_POINTS

@@ -184,8 +184,9 @@ class Story:
         if style.name.lower() == "title" and self._context.title is None:
             self._context.title = " ".join(text.split())
         if level is not None and reads_like_title(text):
-            label = self._outline.heading(marker if marker and marker.full else None)
-            shown = _labelled(marker if label else None, " ".join(text.split()))
+            shown = " ".join(text.split())
+            label = self._outline.heading(marker if marker and marker.full else None, shown)
+            shown = _labelled(marker if label else None, shown)
             self._add(BlockKind.HEADING, shown, level=level, flags=flags, label=label)
         elif marker is not None:
             self._item(paragraph, marker, text, flags, opens_section=level is not None)
@@ -202,8 +203,7 @@ class Story:
         opens_section: bool,
     ) -> None:
         if opens_section:  # a whole clause in a heading style
-            self._outline.heading(marker)
-            depth, label = 0, marker.full
+            depth, label = 0, self._outline.heading(marker, text)
         else:
             depth, label = self._outline.item(marker, left_indent(paragraph.properties))
         indent = _INDENT * depth
@@ -216,6 +216,7 @@ class Story:
         self._add(BlockKind.LIST_ITEM, shown, gap=gap, indent=indent, flags=flags, label=label)
 
     def _plain(self, paragraph: Paragraph, style: Style, text: str, flags: frozenset[str]) -> None:
+        self._outline.typed(text)
         left = left_indent(paragraph.properties)
         depth = self._outline.depth_of_paragraph(style.left if left is None else left)
         if depth is not None:

@@ -25,6 +25,7 @@ _MAX_COLUMNS = 500
 _MAX_HEADER = 80  # characters of a cell that names a column
 _MAX_REPEATED = 200  # characters of a cell that is repeated on each row that it spans
 _MAX_HEADER_ROWS = 3
+_LONG = 25
 _FIGURE = re.compile(r"[^\w\s]{0,3}\s?(?:[A-Z]{1,3}\s?)?[^\w\s]?\d")
 _CLAUSE_NUMBER = re.compile(r"\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,6})[.)]*\Z")
 _COLUMN_PARAGRAPHS = 4
@@ -147,19 +148,25 @@ class Table:
         counted = sum(_figures(row) > 0 for row in body[1:])
         if 2 * counted >= len(body) - 1 and len(first.cells) > 1 and _has_figure_column(body):
             return True
+        if self._looks_on() and (not self._marks_first_column() or _are_long(body)):
+            return True
         return len(first.cells) > 2 and self._looks_on() and all(c.text for c in first.cells)
 
     def _is_styled(self) -> bool:
         return self._style.has_first_row and self._looks_on()
 
     def _looks_on(self) -> bool:
-        if self._look is None:
-            return False
-        first = value(self._look, "firstRow")
-        if first is not None:
-            return first not in ("0", "false", "off")
+        return self._look_says("firstRow", 0x20)
+
+    def _marks_first_column(self) -> bool:
+        return self._look_says("firstColumn", 0x80)
+
+    def _look_says(self, name: str, bit: int) -> bool:
+        said = value(self._look, name)
+        if said is not None:
+            return said not in ("0", "false", "off")
         mask = value(self._look) or ""
-        return bool(re.fullmatch("[0-9A-Fa-f]{1,8}", mask)) and bool(int(mask, 16) & 0x20)
+        return bool(re.fullmatch("[0-9A-Fa-f]{1,8}", mask)) and bool(int(mask, 16) & bit)
 
 
 def _read_cell(
@@ -207,6 +214,13 @@ def _has_figure_column(body: Sequence[_Row]) -> bool:
             if cell.text:
                 columns.setdefault(cell.column, []).append(_FIGURE.match(cell.text) is not None)
     return any(all(figures) for column, figures in columns.items() if column > 0)
+
+
+def _are_long(body: Sequence[_Row]) -> bool:
+    """Whether the last column holds sentences below a word or two: `Duty` above what it is."""
+    head = len(body[0].cells[-1].text)
+    lengths = [len(row.cells[-1].text) for row in body[1:]]
+    return len(lengths) > 1 and min(lengths) >= max(_LONG, 2 * head)
 
 
 def _has_bold_labels(body: Sequence[_Row]) -> bool:
