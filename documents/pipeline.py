@@ -21,7 +21,8 @@ from pgvector import HalfVector, SparseVector
 from documents import access, content, embedding, hooks, labelling, lifecycle, queue
 from documents.errors import EmbeddingError, ParseError, TransitionError, ValidationProblem
 from documents.ingestion import analysis, screen, store
-from documents.ingestion.confined import Limits, parse_confined
+from documents.ingestion.confined.limits import Limits
+from documents.ingestion.confined.run import parse_confined
 from documents.ingestion.parsers.progress import Progress, no_progress
 from documents.ingestion.process import process_document
 from documents.models import (

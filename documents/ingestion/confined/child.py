@@ -10,14 +10,14 @@ from __future__ import annotations
 import importlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from typing import Any
 
 from documents.errors import ParseError
-from documents.ingestion.confined import wire
+from documents.ingestion.confined import landlock, wire
 from documents.ingestion.confined.confine import Walls, shut_in
 from documents.ingestion.confined.encode import encode
 from documents.ingestion.confined.limits import Limits
@@ -27,7 +27,7 @@ from documents.records import ParsedDocument
 OUT_OF_MEMORY = 71  # exit status
 _PROGRESS_SECONDS = 0.1
 _PARSERS = "documents.ingestion.parsers"
-_TEXT_PARSERS = ("html", "markdown", "plain", "law_json")
+_ALL = ("pdf", "docx", "html", "markdown", "plain", "law_json")
 
 Parse = Callable[..., ParsedDocument]
 Send = Callable[[dict[str, Any]], None]
@@ -105,16 +105,28 @@ def _load(task: dict[str, Any], data: bytes) -> Parse:
     module, name = task["entry"].split(":")
     parse: Parse = getattr(importlib.import_module(module), name)
     if module == _PARSERS:
-        for parser in _likely(data):
+        needed = _likely(data, task["file_name"]) if landlock.version() else _ALL
+        for parser in needed:
             with suppress(ImportError):  # where it is the one that is needed, `parse` says so
                 importlib.import_module(f"{_PARSERS}.{parser}")
     return parse
 
 
-def _likely(data: bytes) -> tuple[str, ...]:
-    if b"%PDF-" in data[:1024]:
-        return ("pdf",)
-    return ("docx",) if data.startswith(b"PK") else _TEXT_PARSERS
+def _likely(data: bytes, file_name: str) -> Iterator[str]:
+    """The parsers for what a file looks like; another one may still be imported later."""
+    head = data[:1024].lstrip()
+    if b"%PDF-" in head:
+        yield "pdf"
+    elif head.startswith(b"PK"):
+        yield "docx"
+    else:
+        yield "plain"
+        if b"<" in head:
+            yield "html"
+        if head[:1] in (b"{", b"["):
+            yield "law_json"
+        if b"# " in data or file_name.lower().endswith((".md", ".markdown")):
+            yield "markdown"
 
 
 def _shut_in(task: dict[str, Any]) -> None:

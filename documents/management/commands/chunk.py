@@ -19,7 +19,7 @@ from rich.progress import Progress as Bar
 from documents import pipeline
 from documents.embedding import count_tokens
 from documents.errors import ParseError
-from documents.ingestion.confined import parse_confined
+from documents.ingestion.confined.run import parse_confined
 from documents.ingestion.parsers.progress import Progress
 from documents.ingestion.process import process_document
 from documents.ingestion.screen import screen_document

@@ -18,9 +18,12 @@ import pytest
 from django.db import connection
 
 from documents.errors import ParseError
-from documents.ingestion.confined import Limits, Usage, missing_walls, parse_confined, seccomp, wire
 from documents.ingestion.confined import run as parent
+from documents.ingestion.confined import seccomp, wire
 from documents.ingestion.confined.confine import Walls
+from documents.ingestion.confined.limits import Limits, Usage
+from documents.ingestion.confined.run import parse_confined
+from documents.ingestion.confined.walls import missing_walls
 from documents.ingestion.parsers import parse
 from documents.records import ParsedDocument
 from documents.tests import factories
@@ -356,7 +359,7 @@ def test_nothing_is_left_in_the_temporary_folder(
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_a_child_never_outlives_its_parent(how: signal.Signals) -> None:
     code = f"""
-    from documents.ingestion.confined import parse_confined
+    from documents.ingestion.confined.run import parse_confined
     parse_confined(b"x", file_name="x", entry="{HOSTILE}sleep", progress=lambda *a: None)
     """
     process = subprocess.Popen(
