@@ -9,7 +9,9 @@ from typing import Protocol
 from documents.ingestion import parsers
 from documents.ingestion.active import active_findings, active_warnings
 from documents.ingestion.chunk import CountTokens, build_chunks
+from documents.ingestion.clauses import find_clauses
 from documents.ingestion.names import title_from_name
+from documents.ingestion.references import find_references
 from documents.ingestion.structure import build_sections, structure_warnings
 from documents.records import (
     ChunkRecord,
@@ -65,6 +67,8 @@ def process_document(
     parsed = parse(data, file_name=file_name)
     shown_title = title or parsed.title or title_from_name(file_name)
     sections = build_sections(parsed, fallback_title=shown_title)
+    clauses = find_clauses(parsed, sections)
+    references = find_references(parsed, sections, clauses)
     chunks = build_chunks(parsed, sections, count_tokens=count_tokens, max_tokens=max_tokens)
     findings = (
         *screen(parsed, sections, chunks, shown_title, file_name),
@@ -77,7 +81,7 @@ def process_document(
         *_no_body(chunks),
     )
     parsed = replace(parsed, warnings=warnings)
-    return ProcessedDocument(parsed, sections, chunks, findings)
+    return ProcessedDocument(parsed, sections, chunks, findings, clauses, references)
 
 
 def _no_body(chunks: Sequence[ChunkRecord]) -> tuple[Notice, ...]:
