@@ -40,6 +40,8 @@ _PARAGRAPHS = re.compile(r"\n{2,}")
 _INVISIBLE = str.maketrans("", "", "\u00ad\u200b")  # places where a line may break
 _MAX_TABLES_IN_TABLES = 8
 _INDENT = "  "
+_MAX_INDENT = 12
+_EMPTY_BOX = re.compile(r"(?:\s*\[[ x]\]\s*)+\Z")
 
 
 @dataclass(slots=True)
@@ -78,6 +80,7 @@ class _Marker:
 
     text: str = ""
     number: str | None = None
+    is_item: bool = False
     terms: list[str] = field(default_factory=list)
 
     @property
@@ -247,13 +250,13 @@ class BlockWalk:
 
     def _open_item(self, element: Element) -> None:
         if not self._lists:
-            self._marker = _Marker(BULLET)
+            self._marker = _Marker(BULLET, is_item=True)
             return
         current = self._lists[-1]
         current.is_headed = False
         printed = current.open_item(element, self._page.looks)
         number = current.label if printed and printed != BULLET else None
-        self._marker = _Marker(printed, number)
+        self._marker = _Marker(printed, number, is_item=True)
 
     def _close_term(self) -> None:
         if self._in_term:
@@ -281,6 +284,12 @@ class BlockWalk:
             return
         block, self._block = self._block, _Open()
         self._raised.clear()
+        if block.pieces:
+            self._write_text(block)
+        if self.cited and self._depth == 0:
+            self._write_notes()
+
+    def _write_text(self, block: _Open) -> None:
         text = "".join(block.pieces)
         if block.kind is BlockKind.CODE:
             self._write(block, text.strip("\n").rstrip())
@@ -288,11 +297,9 @@ class BlockWalk:
             lines = (_COLLAPSED.sub(" ", line).strip() for line in text.split("\n"))
             for paragraph in _PARAGRAPHS.split("\n".join(lines).strip("\n")):
                 self._write(block, paragraph)
-        if self._depth == 0:
-            self._write_notes()
 
     def _write(self, block: _Open, text: str) -> None:
-        if not text.strip():
+        if not text.strip() or _EMPTY_BOX.match(text):
             return
         kind = self._kind(block.kind)
         marker, self._marker = self._marker, _Marker()
@@ -301,12 +308,12 @@ class BlockWalk:
             prefix = prefix.removeprefix(f"{BULLET} ")
         if marker.text and kind is BlockKind.HEADING and self._lists:
             self._lists[-1].is_headed = True
-        elif marker.text and kind is BlockKind.PARAGRAPH:
+        elif marker.is_item and kind is BlockKind.PARAGRAPH:
             kind = BlockKind.LIST_ITEM
         self._writer.add(
             kind,
             prefix + text,
-            gap=self._gap(block, has_marker=bool(marker.text)),
+            gap=self._gap(block, has_marker=marker.is_item),
             indent="" if kind is BlockKind.HEADING else self._indent(),
             level=block.level if kind is BlockKind.HEADING else None,
             flags=self._flags(block, kind),
@@ -319,7 +326,9 @@ class BlockWalk:
         return BlockKind.QUOTE if is_quoted else kind
 
     def _indent(self) -> str:
-        return _INDENT * max(sum(not item.is_headed for item in self._lists) - 1, 0)
+        return _INDENT * min(
+            max(sum(not item.is_headed for item in self._lists) - 1, 0), _MAX_INDENT
+        )
 
     def _gap(self, block: _Open, *, has_marker: bool) -> str:
         is_next_item = has_marker and block.is_tight and self._tight_before

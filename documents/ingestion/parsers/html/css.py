@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from documents.ingestion.parsers.html.tree import Element, ancestors, descendants, names
@@ -30,6 +30,7 @@ _PART = re.compile(r"([.#])([\w\-]+)")
 _BRACE = re.compile("[{}]")
 _MAX_NESTING = 4
 _MAX_RULES = 5_000
+_MAX_STEPS = 1_000_000  # rules tried on elements: a few seconds
 _MAX_SHEET = 1_000_000  # characters
 
 
@@ -80,23 +81,36 @@ class _Compound:
 class _Rule:
     compounds: tuple[_Compound, ...]  # the outermost first
     declarations: Declarations
-    order: int
+    weight: tuple[int, int, int, int]
+    outer: frozenset[str]  # keys that the elements around must have
 
-    def matches(self, element: Element) -> bool:
+    def matches(self, element: Element, around: Mapping[str, int]) -> bool:
         *outer, last = self.compounds
-        if not last.matches(element):
+        if not last.matches(element) or not all(around.get(key) for key in self.outer):
             return False
         above = ancestors(element)
         return all(any(part.matches(parent) for parent in above) for part in reversed(outer))
 
-    @property
-    def weight(self) -> tuple[int, int, int, int]:
-        return (
-            sum(len(part.ids) for part in self.compounds),
-            sum(len(part.classes) for part in self.compounds),
-            sum(part.tag not in ("", "*") for part in self.compounds),
-            self.order,
-        )
+
+def _rule(compounds: tuple[_Compound, ...], kept: Declarations, order: int) -> _Rule:
+    weight = (
+        sum(len(part.ids) for part in compounds),
+        sum(len(part.classes) for part in compounds),
+        sum(part.tag not in ("", "*") for part in compounds),
+        order,
+    )
+    outer = frozenset(part.key for part in compounds[:-1] if part.key != "*")
+    return _Rule(compounds, kept, weight, outer)
+
+
+def keys_of(element: Element) -> list[str]:
+    """What a selector may name an element by: its tag, classes and id."""
+    keys = [element.tag]
+    if "class" in element.attributes:
+        keys += [f".{name}" for name in set(element.attributes["class"].split())]
+    if element.get("id"):
+        keys.append(f"#{element.get('id')}")
+    return keys
 
 
 class Stylesheet:
@@ -104,7 +118,7 @@ class Stylesheet:
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._rules: dict[str, list[_Rule]] = defaultdict(list)
-        self._count = 0
+        self._count = self._steps = 0
         for text in texts:
             self._read(_COMMENT.sub(" ", text[:_MAX_SHEET]))
 
@@ -117,24 +131,22 @@ class Stylesheet:
             if element.tag == "style" and element.get("media").lower() in ("", "all", "screen")
         )
 
-    def style_of(self, element: Element) -> Declarations:
-        """The declarations that hold for an element, its own style attribute last."""
-        style = element.get("style")
-        if not self._count:
-            return declarations(style) if style else {}
-        result: Declarations = {}
-        for rule in sorted(self._candidates(element), key=lambda rule: rule.weight):
-            result |= rule.declarations
-        return result | declarations(style) if style else result
+    def style_of(
+        self, element: Element, keys: Sequence[str], around: Mapping[str, int]
+    ) -> Declarations:
+        """The declarations that hold for an element, its own style attribute last.
 
-    def _candidates(self, element: Element) -> Iterator[_Rule]:
-        keys = [element.tag, "*", *(f".{name}" for name in set(element.get("class").split()))]
-        if element.get("id"):
-            keys.append(f"#{element.get('id')}")
-        for key in keys:
-            for rule in self._rules.get(key, ()):
-                if rule.matches(element):
-                    yield rule
+        `keys` are the element's (`keys_of`), `around` counts those of its ancestors.
+        """
+        result: Declarations = {}
+        rules = [rule for key in (*keys, "*") for rule in self._rules.get(key, ())]
+        self._steps += len(rules)
+        if rules and self._steps < _MAX_STEPS:
+            matching = [rule for rule in rules if rule.matches(element, around)]
+            for rule in sorted(matching, key=lambda rule: rule.weight):
+                result |= rule.declarations
+        style = element.attributes.get("style")
+        return result | declarations(style) if style else result
 
     def _read(self, text: str, depth: int = 0) -> None:
         for prelude, body in _rules(text):
@@ -151,7 +163,7 @@ class Stylesheet:
             compounds = _compounds(selector)
             if compounds and self._count < _MAX_RULES:
                 self._count += 1
-                self._rules[compounds[-1].key].append(_Rule(compounds, kept, self._count))
+                self._rules[compounds[-1].key].append(_rule(compounds, kept, self._count))
 
 
 def _rules(text: str) -> Iterator[tuple[str, str]]:

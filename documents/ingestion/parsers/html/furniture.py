@@ -169,9 +169,10 @@ def _has_cue(word: str) -> bool:
 
 def _is_furniture(element: Element, measure: _Measure) -> bool:
     own = measure.text - measure.links
-    if not measure.text or measure.has_h1 or measure.headed >= _BODY:
-        return False
     is_mostly_links = measure.link_share >= _LINK_SHARE
+    is_menu = is_mostly_links and (element.tag == "nav" or element.get("role") == "navigation")
+    if not measure.text or measure.has_h1 or (measure.headed >= _BODY and not is_menu):
+        return False
     if element.tag in ("header", "footer") and measure.is_inside:
         return is_mostly_links
     if element.tag == "header" and measure.headings:

@@ -40,6 +40,7 @@ class _Placed:
     cell: Cell
     first: int
     is_repeated: bool
+    reaches: bool = False  # into the row below
 
     @property
     def columns(self) -> range:
@@ -75,8 +76,9 @@ def _placed(rows: Sequence[Row]) -> list[list[_Placed]]:
         for cell in row.cells:
             while column in taken:
                 column += 1
-            placed.append(_Placed(cell, column, False))
-            if cell.rows != 1 and column < _MAX_COLUMNS:
+            reaches = cell.rows != 1 and column < _MAX_COLUMNS
+            placed.append(_Placed(cell, column, False, reaches))
+            if reaches:
                 reaching[column] = (cell, (cell.rows or _WHOLE) - 1)
             column += min(cell.columns, max(_MAX_COLUMNS - column, 1))
         result.append(sorted(placed, key=lambda item: item.first))
@@ -129,7 +131,7 @@ def _is_label_only(row: Sequence[_Placed], *, is_last: bool) -> bool:
     """A row of nothing but labels that the next rows repeat."""
     return (
         not is_last
-        and all(item.cell.rows != 1 or not item.cell.text for item in row)
+        and all(item.reaches or item.is_repeated or not item.cell.text for item in row)
         and any(not item.is_repeated for item in row)
     )
 

@@ -7,6 +7,7 @@ the page opens (an accordion, a tab) counts as seen: a person sees it with one c
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -18,7 +19,7 @@ from documents.ingestion.parsers.html.colours import (
     looks_like,
     parse_colour,
 )
-from documents.ingestion.parsers.html.css import Declarations, Stylesheet
+from documents.ingestion.parsers.html.css import Declarations, Stylesheet, keys_of
 from documents.ingestion.parsers.html.tree import (
     COMMENT,
     Closed,
@@ -50,6 +51,8 @@ _PREFORMATTED = names("pre listing xmp")
 _BOLD = names("b strong")
 _HEAVY = names("bold bolder 600 700 800 900")
 _STYLED_BY_KIND = _STRUCK | _BOLD | _PREFORMATTED
+_SPECIAL = _STYLED_BY_KIND | _SILENT | NEVER_SHOWN | _ASIDES.keys() | {COMMENT, "button", "dialog"}
+_SPOKEN = names("h1 h2 h3 h4 h5 h6 p dt summary")
 _PANEL_TAGS = names("div section p ul ol dl")
 _FAINT = 0.05
 _TINY = 3.0  # px
@@ -92,16 +95,20 @@ def look_at(root: Element) -> Looks:
     stylesheet = Stylesheet.of(root)
     panels = _panels(root)
     looks = Looks()
+    around: Counter[str] = Counter()  # keys of the elements that the walk is inside of
     states = [_State()]
     for event in walk(root):
         if isinstance(event, Opened):
             element = event.element
-            style = stylesheet.style_of(element)
+            keys = keys_of(element)
+            style = stylesheet.style_of(element, keys, around)
+            around.update(keys)
             state = _inside(states[-1], element, style, panels)
             _note(looks, element, state, style)
             states.append(state)
         elif isinstance(event, Closed):
             states.pop()
+            around.subtract(keys_of(event.element))
     return looks
 
 
@@ -122,10 +129,14 @@ def _note(looks: Looks, element: Element, state: _State, style: Declarations) ->
 def _inside(
     state: _State, element: Element, style: Declarations, panels: Collection[Element]
 ) -> _State:
+    if not style and not element.attributes and element.tag not in _SPECIAL:
+        return state
     state = _restyled(state, element, style)
     if state.is_final:
         return state
     where = _by_kind(element)
+    if where is None and element not in panels:
+        where = _by_use(element)
     if where is None and element not in panels and _is_removed(element, style):
         where = "hidden"
     where = where or _by_place(style)
@@ -208,6 +219,16 @@ def _by_kind(element: Element) -> str | None:
     return None
 
 
+def _by_use(element: Element) -> str | None:
+    """A button is a control, unless it opens a panel or stands in a sentence or heading."""
+    parent = element.parent
+    if element.tag != "button" or parent is None or parent.tag in _SPOKEN:
+        return None
+    if "aria-controls" in element.attributes or "aria-expanded" in element.attributes:
+        return None
+    return "form_field"
+
+
 def _is_removed(element: Element, style: Declarations) -> bool:
     if "hidden" in element.attributes and style.get("display", "none") == "none":
         return True
@@ -267,7 +288,7 @@ def _pixels(value: str) -> float:
 
 
 def _panels(root: Element) -> set[Element]:
-    """What a control on the page opens: named by it, a tab's panel, or right after a button."""
+    """What a control on the page opens, named by it or right after it, and such buttons."""
     named: set[str] = set()
     candidates: list[Element] = []
     after_button: set[Element] = set()
@@ -296,5 +317,6 @@ def _after_buttons(parent: Element) -> Iterator[Element]:
     before: Element | None = None
     for child in parent.elements():
         if child.tag in _PANEL_TAGS and before is not None and before.tag == "button":
+            yield before
             yield child
         before = before if child.tag == COMMENT else child
