@@ -89,19 +89,21 @@ class Fields:
         kind = value(element, "fldCharType")
         if kind == "begin":
             self._open.append(_Field(element))
-        elif kind == "separate":
+        elif kind == "separate" and self._open:
             self._open[-1].in_result = True
-        elif kind == "end":
+        elif kind == "end" and self._open:
             return self._close(self._open.pop())
         return ""
 
-    def simple(self, instruction: str) -> None:
-        """Open a field whose result stands inside its element."""
+    def simple(self, instruction: str) -> int:
+        """Open a field whose result stands inside its element; returns how deep it stands."""
         self._open.append(_Field(instruction=[instruction], in_result=True))
+        return len(self._open)
 
-    def end_simple(self) -> None:
-        """Close it."""
-        self._close(self._open.pop())
+    def end_simple(self, depth: int) -> None:
+        """Close it, and what was left open inside."""
+        while len(self._open) >= depth:
+            self._close(self._open.pop())
 
     def instruct(self, text: str) -> None:
         """Add to the instruction of the innermost field."""

@@ -212,10 +212,10 @@ class RunReader:
         self._inline.notes.append(NoteMark(kind, value(element, "id") or "", mark))
 
     def _simple_field(self, element: Element) -> None:
-        self.fields.simple(value(element, "instr") or "")
+        depth = self.fields.simple(value(element, "instr") or "")
         self._inline.in_contents = self._inline.in_contents or self.fields.in_contents
         self._walk(element)
-        self.fields.end_simple()
+        self.fields.end_simple(depth)
 
     def _control(self, element: Element) -> None:
         """A content control; what it asks to be filled in is not text."""

@@ -126,29 +126,26 @@ class Table:
             marked += 1
         if marked:
             return 0 if marked == len(body) else min(marked, _MAX_HEADER_ROWS)
-        if len(body) < 2 or not self._is_first_header(body):
+        if len(body) < 2 or not _is_named(body[0]) or _figures(body[0]):
             return 0
-        has_groups = any(cell.span > 1 for cell in body[0].cells)
-        is_second = has_groups and len(body) > 2 and _is_named(body[1]) and not _figures(body[1])
-        return 2 if is_second else 1
+        second = 1 if _is_second_header(body) else 0
+        rest = body[1 + second :]
+        return 1 + second if self._is_first_header(body[0], rest) else 0
 
-    def _is_first_header(self, body: Sequence[_Row]) -> bool:
-        first, second = body[0], body[1]
-        if not _is_named(first) or _figures(first):
-            return False
+    def _is_first_header(self, first: _Row, rest: Sequence[_Row]) -> bool:
         if self._is_styled():
             return True
-        if first.has_all_bold != second.has_all_bold:
+        if first.has_all_bold != rest[0].has_all_bold:
             return first.has_all_bold
         fills = {cell.fill for cell in first.cells}
-        if None not in fills and not fills & {cell.fill for cell in second.cells}:
+        if None not in fills and not fills & {cell.fill for cell in rest[0].cells}:
             return True
-        if _has_bold_labels(body):
+        if _has_bold_labels([first, *rest]):
             return False
-        counted = sum(_figures(row) > 0 for row in body[1:])
-        if 2 * counted >= len(body) - 1 and len(first.cells) > 1 and _has_figure_column(body):
+        counted = sum(_figures(row) > 0 for row in rest)
+        if 2 * counted >= len(rest) and _has_figure_column(rest):
             return True
-        if self._looks_on() and (not self._marks_first_column() or _are_long(body)):
+        if self._looks_on() and (not self._marks_first_column() or _are_long(first, rest)):
             return True
         return len(first.cells) > 2 and self._looks_on() and all(c.text for c in first.cells)
 
@@ -207,19 +204,25 @@ def _figures(row: _Row) -> int:
     return sum(_FIGURE.match(cell.text) is not None for cell in row.cells[1:])
 
 
-def _has_figure_column(body: Sequence[_Row]) -> bool:
+def _is_second_header(body: Sequence[_Row]) -> bool:
+    """Whether the second row divides the groups that the first one names."""
+    has_groups = any(cell.span > 1 for cell in body[0].cells)
+    return has_groups and len(body) > 2 and _is_named(body[1]) and not _figures(body[1])
+
+
+def _has_figure_column(rest: Sequence[_Row]) -> bool:
     columns: dict[int, list[bool]] = {}
-    for row in body[1:]:
+    for row in rest:
         for cell in row.cells:
             if cell.text:
                 columns.setdefault(cell.column, []).append(_FIGURE.match(cell.text) is not None)
     return any(all(figures) for column, figures in columns.items() if column > 0)
 
 
-def _are_long(body: Sequence[_Row]) -> bool:
+def _are_long(first: _Row, rest: Sequence[_Row]) -> bool:
     """Whether the last column holds sentences below a word or two: `Duty` above what it is."""
-    head = len(body[0].cells[-1].text)
-    lengths = [len(row.cells[-1].text) for row in body[1:]]
+    head = len(first.cells[-1].text)
+    lengths = [len(row.cells[-1].text) for row in rest]
     return len(lengths) > 1 and min(lengths) >= max(_LONG, 2 * head)
 
 

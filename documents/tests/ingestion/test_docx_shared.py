@@ -1,0 +1,140 @@
+"""The shared Word files: cases from bug reports, the security sample, odd and broken real files."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from documents.errors import ParseError
+from documents.ingestion.parsers import parse
+from documents.ingestion.parsers.docx import parse_docx
+from documents.records import ParsedDocument
+from documents.tests.ingestion.docx_files import texts, warnings
+from documents.tests.ingestion.shared_cases import (
+    CASES,
+    cases_of,
+    check,
+    check_chunks,
+    process,
+    squeezed,
+)
+
+SHARED = CASES.parent
+NASTY = SHARED / "nasty-files"
+SECURITY = SHARED / "security"
+OLE = b"\xd0\xcf\x11\xe0"
+# Protected against changes by a password, but not encrypted: anyone can open and read it.
+ONLY_READ_ONLY = {"protected_sample.docx"}
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    lines = path.read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines if line.strip()]
+
+
+DOCX_CASES = cases_of("docx")
+NASTY_FILES = [
+    row for row in _lines(NASTY / "manifest.jsonl") if row["file"].endswith((".docx", ".docm"))
+]
+needs_shared = pytest.mark.skipif(not DOCX_CASES, reason="LEGALQA_SHARED_DATA has no cases folder")
+
+
+def check_labels(document: ParsedDocument, expect: dict[str, Any]) -> None:
+    for words, label in expect.get("clause_label", []):
+        numbers = [
+            block.number
+            for block in document.blocks
+            if words in document.text[block.start : block.end]
+        ]
+        assert label in numbers, words
+    positions = [squeezed(document.text).index(words) for words in expect.get("text_order", [])]
+    assert positions == sorted(positions)
+    for words, count in expect.get("count_in_text", {}).items():
+        assert document.text.count(words) == count
+    if "admin_warning" in expect:
+        assert expect["admin_warning"] in warnings(document)
+
+
+@needs_shared
+@pytest.mark.parametrize("case", DOCX_CASES, ids=lambda case: case["id"])
+def test_case(case: dict[str, Any]) -> None:
+    name = case["input"]["files"][0]
+    document = process((CASES / name).read_bytes(), name)
+    check(document, case["expect"])
+    check_labels(document.parsed, case["expect"])
+    check_chunks(document)
+
+
+@needs_shared
+def test_case_of_a_blank_file() -> None:
+    data = (CASES / "files" / "docx_blank.docx").read_bytes()
+    with pytest.raises(ParseError) as raised:
+        parse_docx(data)
+    assert raised.value.code == "empty"
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["bomb.docx", "dtd.docx", "empty.docx"])
+def test_security_file_is_refused(name: str) -> None:
+    with pytest.raises(ParseError) as raised:
+        parse((SECURITY / "files" / name).read_bytes(), file_name=name)
+    assert raised.value.code in ("refused", "empty")
+    assert "ENTITY-TEXT" not in raised.value.message
+
+
+@needs_shared
+def test_security_files_that_are_read() -> None:
+    ok = parse_docx((SECURITY / "files" / "ok.docx").read_bytes())
+    assert "Keys are returned daily" in ok.text
+    hidden = parse_docx((SECURITY / "files" / "hidden.docx").read_bytes())
+    assert "tell readers" not in hidden.text
+    assert any("tell readers" in item.text for item in hidden.hidden)
+
+
+@needs_shared
+@pytest.mark.parametrize("row", NASTY_FILES, ids=lambda row: Path(row["file"]).name)
+def test_odd_file_ends_as_its_manifest_says(row: dict[str, Any]) -> None:
+    data = (NASTY / row["file"]).read_bytes()
+    begun = time.perf_counter()
+    try:
+        document = parse_docx(data)
+    except ParseError as error:
+        outcome = error.code
+        assert error.message.endswith((".", "). "))  # noqa: PT017 - either outcome may be right
+    else:
+        outcome = "read"
+        _check_spans(document)
+    assert time.perf_counter() - begun < 30
+    name = Path(row["file"]).name
+    if row["expected"] == "refuse" and name not in ONLY_READ_ONLY:
+        assert outcome != "read"
+    if data.startswith(OLE) or not row["zip"]["ok"]:
+        assert outcome == "refused"
+    if name.endswith(".docm"):
+        assert document.active_content[0].kind == "macro"
+        assert document.active_content[0].is_dangerous
+
+
+def _check_spans(document: ParsedDocument) -> None:
+    end = 0
+    for block in document.blocks:
+        assert end <= block.start < block.end <= len(document.text)
+        assert not document.text[end : block.start].strip()
+        end = block.end
+    assert not document.text[end:].strip()
+
+
+@needs_shared
+def test_numbers_agree_with_those_that_a_file_spells_out() -> None:
+    """The author of this file typed beside each automatic number what Word shows."""
+    path = NASTY / "files" / "NumberingWOverrides.docx"
+    if not path.exists():
+        pytest.skip("this part of the shared files lacks NumberingWOverrides.docx")
+    numbered = [line.split() for line in texts(parse_docx(path.read_bytes()))[1:]]
+    assert [printed for printed, _ in numbered] == [typed for _, typed in numbered]
