@@ -75,8 +75,9 @@ def _order(lines: list[Line], left: float, right: float, found: list[Region], de
 def _best_zone(lines: list[Line]) -> _Zone | None:
     size = _usual_size(lines)
     zones: dict[tuple[int, int], _Zone] = {}
-    for x in _candidates(lines, size):
-        for zone in _zones_at(lines, x, _MIN_GUTTER * size):
+    gaps = [_gaps(line) for line in lines]
+    for x in _candidates(lines, gaps, size):
+        for zone in _zones_at(gaps, x, _MIN_GUTTER * size):
             known = zones.get((zone.first, zone.last))
             if known is None or zone.right - zone.left > known.right - known.left:
                 zones[(zone.first, zone.last)] = zone
@@ -88,12 +89,15 @@ def _best_zone(lines: list[Line]) -> _Zone | None:
     return None
 
 
-def _candidates(lines: list[Line], size: float) -> list[float]:
+_Gaps = list[tuple[float, float]]
+
+
+def _candidates(lines: list[Line], gaps: list[_Gaps], size: float) -> list[float]:
     """Where a gutter may run: in a wide gap, or before the left end of a line."""
     leftmost = min(line.box[0] for line in lines)
     found = set()
-    for line in lines:
-        for start, end in _gaps(line):
+    for row in gaps:
+        for start, end in row:
             if math.isinf(start):
                 found.add(round(end - 0.4 * size))
             elif not math.isinf(end) and end - start >= _MIN_GUTTER * size:
@@ -101,7 +105,7 @@ def _candidates(lines: list[Line], size: float) -> list[float]:
     return sorted(x for x in found if x > leftmost + _MIN_COLUMN)
 
 
-def _gaps(line: Line) -> list[tuple[float, float]]:
+def _gaps(line: Line) -> _Gaps:
     """The free stretches of a row, margins included."""
     gaps = [(-math.inf, line.box[0])]
     if line.words:
@@ -114,19 +118,19 @@ def _gaps(line: Line) -> list[tuple[float, float]]:
     return gaps
 
 
-def _zones_at(lines: list[Line], x: float, width: float) -> Iterable[_Zone]:
+def _zones_at(gaps: list[_Gaps], x: float, width: float) -> Iterable[_Zone]:
     """Runs of rows that leave a common stretch around `x` free."""
     first, left, right = 0, -math.inf, math.inf
-    for index, line in enumerate(lines):
-        gap = next(((a, b) for a, b in _gaps(line) if a <= x <= b), None)
+    for index, row in enumerate(gaps):
+        gap = next(((a, b) for a, b in row if a <= x <= b), None)
         if gap is None or min(right, gap[1]) - max(left, gap[0]) < width:
             if index > first:
                 yield _Zone(first, index, left, right)
             first, left, right = (index, *gap) if gap else (index + 1, -math.inf, math.inf)
         else:
             left, right = max(left, gap[0]), min(right, gap[1])
-    if len(lines) > first:
-        yield _Zone(first, len(lines), left, right)
+    if len(gaps) > first:
+        yield _Zone(first, len(gaps), left, right)
 
 
 def _shared_rows(lines: list[Line], zone: _Zone) -> int:

@@ -286,7 +286,7 @@ def _blank_limit(run: _Run) -> float:
     size = max(run.style.size, 1.0)
     usual = max(median(gaps), 0.0) if len(gaps) >= 3 else 0.0
     if run.blanks:
-        return max(0.28 * size, usual + 0.2 * size)
+        return max(0.17 * size, usual + 0.14 * size)
     return max(0.16 * size, usual + 0.12 * size)
 
 

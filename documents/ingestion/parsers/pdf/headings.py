@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from documents.ingestion.parsers.pdf.blocks import Paragraph
 from documents.ingestion.parsers.pdf.extract import OutlineEntry
 from documents.ingestion.parsers.pdf.markers import is_closed, opens_item
-from documents.ingestion.parsers.pdf.paragraphs import is_bold
+from documents.ingestion.parsers.pdf.paragraphs import is_bold, is_contents_entry
 from documents.records import BlockKind
 
 _LARGER = 1.1
@@ -36,7 +36,7 @@ def mark_headings(
     for paragraph in texts:
         if all(is_bold(line) for _, line in paragraph.lines):
             paragraph.flags.add("bold")
-    candidates = [p for p in texts if _may_be(p) and not _is_in_contents(p)]
+    candidates = [p for p in texts if _may_be(p) and not is_contents_entry(p.lines[-1][1])]
     if _by_tags(candidates, texts) or _by_outline(candidates, outline):
         return
     _by_size(candidates, texts, body_size)
@@ -52,15 +52,6 @@ def _may_be(paragraph: Paragraph) -> bool:
         and not text.endswith((",", ";"))
         and not opens_item(text)
     )
-
-
-def _is_in_contents(paragraph: Paragraph) -> bool:
-    """A contents entry whose leaders are gone still ends with a number far to the right."""
-    line = paragraph.lines[-1][1]
-    if len(line.words) < 2 or not line.words[-1].text.isdigit():
-        return False
-    gap = line.words[-1].box[0] - line.words[-2].box[2]
-    return gap > 3 * line.size
 
 
 def _by_tags(candidates: Sequence[Paragraph], texts: Sequence[Paragraph]) -> bool:

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 
 HYPHENS = frozenset("-\u2010\u00ad")
 SOFT_HYPHEN = "\u00ad"
+_FEW_LINES = 60
+_BREAK_SHARE = 0.015  # of the lines; a program that breaks words ends 3 to 10 % of them so
 _WORD = re.compile(r"[^\W_]+(?:[-\u2010\u2011][^\W_]+)*")
 # Prefixes and first parts that English writes with a hyphen more often than without.
 _KEEPS_AFTER = frozenset(
@@ -32,16 +34,23 @@ _SUSPENDED = frozenset({"and", "or", "to", "und", "oder", "et", "ou", "bzw"})
 class HyphenJudge:
     """Knows the words of one document."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, lines: Iterable[str]) -> None:
         self._words: Counter[str] = Counter()
-        for text in texts:
-            for word in _WORD.findall(text):
+        total = broken = 0
+        for line in lines:
+            # What stands at the start or the end of a line may be half a word.
+            for word in _WORD.findall(" ".join(line.split(" ")[1:-1])):
                 self._words[word.casefold().replace("\u2010", "-").replace("\u2011", "-")] += 1
+            total += 1
+            broken += line[-1:] in HYPHENS and line[-2:-1].isalpha()
+        # Where the program breaks no words, a hyphen at a line's end belongs to its word.
+        self._breaks_words = total < _FEW_LINES or broken > _BREAK_SHARE * total
 
-    def keeps_hyphen(self, before: str, after: str) -> bool:
+    def keeps_hyphen(self, before: str, after: str, *, is_soft: bool = False) -> bool:
         """Whether `before-` at a line's end and `after` on the next keep their hyphen.
 
         `before` comes without the hyphen. Both are whole words, marks around them included.
+        `is_soft`: the file says that the hyphen only breaks the word.
         """
         left, right = _last_word(before), _first_word(after)
         if not left or not right:
@@ -49,7 +58,12 @@ class HyphenJudge:
         joined, hyphened = (left + right).casefold(), f"{left}-{right}".casefold()
         if self._words[joined] != self._words[hyphened]:
             return self._words[hyphened] > self._words[joined]
-        return _keeps_by_letters(left, right)
+        if not self._breaks_words and self._is_word(left) and self._is_word(right):
+            return not is_soft
+        return not is_soft and _keeps_by_letters(left, right)
+
+    def _is_word(self, text: str) -> bool:
+        return len(text) > 2 and self._words[text.casefold()] > 0
 
     def is_suspended(self, after: str) -> bool:
         """Whether the hyphen waits for a later word, as in `pre- and post-trip`."""

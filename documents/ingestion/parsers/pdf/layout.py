@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from itertools import pairwise
 
 from documents.ingestion.parsers.pdf.hidden import split_hidden
 from documents.ingestion.parsers.pdf.ink import Ink
 from documents.ingestion.parsers.pdf.lines import make_line, read_lines
 from documents.ingestion.parsers.pdf.page import HiddenWords, Line, PageContent, Word
+from documents.ingestion.parsers.pdf.tables import PageTables, read_tables, words_of
 from documents.ingestion.parsers.pdf.turn import Turn, main_rotation
-
-_TABLES = "documents.ingestion.parsers.pdf.tables"
-_finder = importlib.import_module(_TABLES).find_tables if find_spec(_TABLES) else None
 
 _MIN_COVER = 0.05  # of the page: less is a logo
 _FULL_COVER = 0.5  # of the page: a scan
@@ -41,6 +37,7 @@ class PageLayout:
     drawings: int = 0
     letters: int = 0
     broken: int = 0
+    has_lost_table: bool = False
 
     @property
     def is_unread(self) -> bool:
@@ -62,11 +59,10 @@ def lay_out(page: PageContent, ink: Ink | None) -> PageLayout:
     words = _without_doubles(visible)
     turn = Turn(main_rotation(words), page.width, page.height)
     main = [word for word in words if word.rotation == turn.rotation]
-    tables = list(_finder(_seen(page, main))) if _finder and not turn.rotation else []
-    inside = {
-        id(word) for table in tables for row in table.rows for cell in row for word in cell.words
-    }
-    lines = read_lines(turn.words([word for word in main if id(word) not in inside]), tables)
+    found = PageTables() if turn.rotation else read_tables(_seen(page, main))
+    inside = {id(word) for table in found.tables for word in words_of(table)}
+    free = [word for word in words if id(word) not in inside]
+    lines = read_lines(turn.words([w for w in free if w.rotation == turn.rotation]), found.tables)
     return PageLayout(
         number=page.number,
         width=page.width,
@@ -74,14 +70,13 @@ def lay_out(page: PageContent, ink: Ink | None) -> PageLayout:
         label=page.label,
         turn=turn,
         lines=lines,
-        aside=_aside(
-            [w for w in words if w.rotation != turn.rotation and id(w) not in inside], page
-        ),
+        aside=_aside([w for w in free if w.rotation != turn.rotation], page),
         hidden=hidden,
         image_cover=_cover(page),
         drawings=page.drawings,
         letters=sum(c.isalnum() for word in words for c in word.text),
         broken=sum(_broken(word) for word in words),
+        has_lost_table=found.is_lost,
     )
 
 

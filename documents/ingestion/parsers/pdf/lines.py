@@ -142,9 +142,11 @@ def _rows(words: Sequence[Word]) -> list[list[Word]]:
 
 def _with_marks(rows: list[list[Word]]) -> list[list[Word]]:
     """Put each raised or lowered mark into the row of the word that it touches."""
+    largest = [max(word.size for word in row) for row in rows]
     for index, row in enumerate(rows):
+        near = max(largest[max(index - 3, 0) : index + 5])
         for word in list(row):
-            if len(word.text) > _MAX_MARK:
+            if len(word.text) > _MAX_MARK or word.size > _SMALL * near:
                 continue
             home = _home(word, rows, index)
             if home is not None:

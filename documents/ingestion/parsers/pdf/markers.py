@@ -26,7 +26,7 @@ PRIVATE_BULLETS = {
     **dict.fromkeys(
         "\uf0b7\uf0a7\uf076\uf0d8\uf0fc\uf0a8\uf06e\uf075\uf0be\uf02d\uf0e0\uf0f0", "•"
     ),
-    "\uf020": " ",
+    "\uf020": "",
 }
 
 

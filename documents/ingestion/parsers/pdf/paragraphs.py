@@ -32,6 +32,8 @@ _OPEN = re.compile(
     r"(?:[,\-\u2010(\u2013\u2014]|\b(?:the|a|an|of|to|and|or|in|for|by|with|from|on|at|as|that|its))$",
     re.IGNORECASE,
 )
+_LEADERS = re.compile(r"(?:\.\s?){5,}|…{2,}|_{5,}\s*\d+$")
+_PAGE = re.compile(r"\d{1,4}|[ivxlc]{1,6}")
 _MAX_PITCH = 2.1  # of the type's size: lines further apart are no paragraph
 
 
@@ -89,7 +91,7 @@ def _belongs(paragraph: Paragraph, line: Line, region: Region, setting: Setting)
     runs_on = text[:1].islower() and not ends_sentence(before) and not opens_clause(text)
     if step > (_GAP + 0.2 * runs_on) * _pitch_of(paragraph, line, setting):
         return False
-    if _is_contents_entry(before):
+    if is_contents_entry(above) or is_contents_entry(line):
         return False
     had_room = _had_room(above, line, region)
     if is_strong_label(text) and (had_room or ends_sentence(before)):
@@ -183,8 +185,15 @@ def _is_indented(paragraph: Paragraph, line: Line, region: Region, before: str) 
     return line.box[0] < left - indent and is_closed(before)
 
 
-def _is_contents_entry(text: str) -> bool:
-    return ". . ." in text or "....." in text or "…………" in text
+def is_contents_entry(line: Line) -> bool:
+    """Whether a line leads to a page: by dots, or by a number far to the right."""
+    if len(line.words) < 2:
+        return False
+    if _LEADERS.search(text_of(line)):
+        return True
+    last, before = line.words[-1], line.words[-2]
+    is_far = last.box[0] - before.box[2] > 2.5 * line.size
+    return is_far and bool(_PAGE.fullmatch(last.text)) and not before.text.isdigit()
 
 
 def _runs_on(before: Paragraph, after: Paragraph) -> bool:
@@ -195,7 +204,7 @@ def _runs_on(before: Paragraph, after: Paragraph) -> bool:
     if not _is_alike(above, line):
         return False
     text, last = text_of(line), text_of(above)
-    if _is_contents_entry(last) or _is_contents_entry(text) or is_strong_label(text):
+    if is_contents_entry(above) or is_contents_entry(line) or is_strong_label(text):
         return False
     if text[:1].islower() and not opens_item(text):
         return not is_closed(last) or len(before.lines) > 1 or len(last) > 30

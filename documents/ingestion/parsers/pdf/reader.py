@@ -131,8 +131,8 @@ def _grouped(
 def _texts(layouts: Sequence[PageLayout]) -> Iterator[str]:
     for layout in layouts:
         for line in layout.lines:
-            # What stands at the end or the start of a line may be half a word.
-            yield " ".join(text_of(line).split(" ")[1:-1])
+            if line.words:
+                yield text_of(line)
 
 
 def _note(page: int, mark: str, lines: Sequence[Line], weaver: Weaver) -> Note:

@@ -76,6 +76,10 @@ def _notices(read: ReadText, inspection: Inspection) -> Iterator[Notice]:
             "wrong. Check it, or upload a version with text."
         )
         yield Notice("broken_characters", message, broken)
+    lost = tuple(layout.number for layout in read.layouts if layout.has_lost_table)
+    if lost:
+        message = f"{_named(lost)}: a table could not be understood; check its figures."
+        yield Notice("table_lost", message, lost)
     if "hidden_text" not in known and any(layout.hidden for layout in read.layouts):
         pages = tuple(layout.number for layout in read.layouts if layout.hidden)
         message = f"{_named(pages)}: text that a person does not see; it is kept apart."

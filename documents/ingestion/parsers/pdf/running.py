@@ -81,12 +81,11 @@ class _Edge:
         candidates: list[_Candidate] = []
         for line_index, line in numbered if self._is_top else reversed(numbered):
             offset = line.box[1] if self._is_top else page.height - line.box[3]
-            if len(candidates) == _MAX_LINES or offset > _REACH * page.height:
-                break
-            if line.table is not None:
+            if len(candidates) == _MAX_LINES or line.table is not None:
                 break
             text = text_of(line)
-            if len(text) > _MAX_LENGTH:
+            is_number = not candidates and _PAGE_NUMBER.fullmatch(text) is not None
+            if len(text) > _MAX_LENGTH or (offset > _REACH * page.height and not is_number):
                 break
             base = line.baseline if self._is_top else page.height - line.baseline
             candidates.append(_Candidate(index, line_index, _key(text), base, line.size))
@@ -154,12 +153,13 @@ class _Edge:
         """Lines that hold nothing but the number of their page."""
         found = set()
         for shift, candidates in self._numbers_by_shift().items():
-            is_sure = len({candidate.page for candidate in candidates}) >= 2 or shift == 0
+            count = len({candidate.page for candidate in candidates})
+            is_sure = count >= 2 or shift == 0
             for candidate in candidates:
                 text = text_of(self._pages[candidate.page].lines[candidate.line])
                 is_worded = _WORDED_NUMBER.search(text) is not None
                 at_edge = candidate.offset <= 0.1 * self._pages[candidate.page].height
-                if at_edge and (is_sure or is_worded):
+                if (at_edge and (is_sure or is_worded)) or count >= 3:
                     found.add((candidate.page, candidate.line))
         return found
 

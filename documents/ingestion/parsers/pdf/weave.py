@@ -55,7 +55,7 @@ class Weaver:
                 before = word
                 continue
             before = word
-        return _with_blanks_after_marks(pieces, raised)
+        return _with_drawn_hyphens(_with_blanks_after_marks(pieces, raised))
 
     def _raised(self, text: str, before: Word, page: int, paragraph: Paragraph) -> str:
         """What a raised word adds to the text; nothing where it is the mark of a note."""
@@ -79,22 +79,22 @@ class Weaver:
         last, first = done[-1], following[0]
         first.has_blank = not (is_cjk(last.text[-1]) and is_cjk(first.text[0]))
         token = _last_token(done)
-        if last.text[-1] == SOFT_HYPHEN:
-            last.text = last.text[:-1] or "-"
-            first.has_blank = False
-        elif last.text[-1] in HYPHENS and len(token) > 1 and token[-2].isalnum():
+        if last.text[-1] in HYPHENS and len(token) > 1 and token[-2].isalnum():
             self._mend(done, following, token[:-1])
         elif _is_broken_address(token, first.text) or _ends_in_dash(token):
             first.has_blank = False
 
     def _mend(self, done: list[Piece], following: list[Piece], before: str) -> None:
         last, after = done[-1], _first_token(following)
-        if not after[:1].isalnum():
-            return
-        if self._judge.is_suspended(after):
+        if not after[:1].isalnum() or self._judge.is_suspended(after):
+            last.text = last.text.replace(SOFT_HYPHEN, "-")
             return
         following[0].has_blank = False
-        if not self._judge.keeps_hyphen(before, after) and not _ADDRESS.search(before):
+        is_soft = last.text[-1] == SOFT_HYPHEN
+        last.text = last.text.replace(SOFT_HYPHEN, "-")
+        if not self._judge.keeps_hyphen(before, after, is_soft=is_soft) and not _ADDRESS.search(
+            before
+        ):
             last.text = last.text[:-1]
             if not last.text:
                 done.pop()
@@ -121,8 +121,18 @@ def _with_blanks_after_marks(pieces: list[Piece], raised: set[int]) -> list[Piec
 
 
 def _clean(text: str) -> str:
-    text = "".join(PRIVATE_BULLETS.get(character, character) for character in text)
-    return text[:-1].replace(SOFT_HYPHEN, "") + text[-1:]
+    if text.isascii():
+        return text
+    return "".join(PRIVATE_BULLETS.get(character, character) for character in text).strip()
+
+
+def _with_drawn_hyphens(pieces: list[Piece]) -> list[Piece]:
+    """A soft hyphen that is drawn inside a line is a hyphen; at its end it breaks a word."""
+    for index, piece in enumerate(pieces):
+        if SOFT_HYPHEN in piece.text:
+            end = len(piece.text) - (index == len(pieces) - 1)
+            piece.text = piece.text[:end].replace(SOFT_HYPHEN, "-") + piece.text[end:]
+    return pieces
 
 
 def _closed_up(words: tuple[Word, ...]) -> list[tuple[Word, bool]]:
