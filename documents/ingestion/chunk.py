@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from documents.ingestion.kinds import classify
+from documents.ingestion.paging import Paging
 from documents.ingestion.sentences import split_sentences
 from documents.records import Block, BlockKind, ChunkRecord, ParsedDocument, SectionRecord
 
@@ -27,6 +28,7 @@ _ITEM_LINE = re.compile(
     r"|[一二三四五六七八九十百]{1,4}、|[（(][一二三四五六七八九十]{1,3}[)）]))"
 )
 _WHOLE_KINDS = frozenset({BlockKind.TABLE_ROW, BlockKind.CODE})
+_SOFT_ENDS = (";:；：", ",，、")
 _LEAD_IN_ENDS = (":", "：")
 _STUB_SHARE = 0.15
 
@@ -57,6 +59,7 @@ def build_chunks(
         max_tokens: no chunk counts more.
     """
     maker = _Maker(parsed, count_tokens, max_tokens)
+    paging = Paging(parsed)
     chunks: list[ChunkRecord] = []
     for section in sections:
         for start, end, overlap in maker.spans(section.body_start, section.end):
@@ -71,7 +74,7 @@ def build_chunks(
                     end=end,
                     tokens=count_tokens(text),
                     overlap=overlap,
-                    pages=section.pages,
+                    pages=paging.pages(start, end),
                 )
             )
     return tuple(chunks)
@@ -84,6 +87,7 @@ class _Maker:
         self._text = parsed.text
         self._blocks = parsed.blocks
         self._starts = [block.start for block in parsed.blocks]
+        self._notes = {b.start for b in parsed.blocks if b.kind is BlockKind.FOOTNOTE}
         self._count = count_tokens
         self._max_tokens = max_tokens
         self._max_characters = max_tokens * _MAX_CHARACTERS_PER_TOKEN
@@ -179,13 +183,22 @@ class _Maker:
             position, _ = self._trim(stop, end)
 
     def _cut(self, start: int, stop: int, end: int) -> int:
-        """The end of the last word before `stop`, or `stop` inside an endless word."""
-        if stop >= end or self._text[stop].isspace():
+        """Where to end a piece that begins at `start` and may reach `stop`.
+
+        After a semicolon or comma in its second half, else after a word, and only inside an
+        endless word where there is nothing else.
+        """
+        if stop >= end:
             return stop
-        blank = max(self._text.rfind(char, start + 1, stop) for char in " \n\t\u3000")
-        if blank > start + (stop - start) // 2:
-            return self._trim(start, blank)[1]
-        return stop
+        half = start + (stop - start) // 2
+        for marks in _SOFT_ENDS:
+            found = max(self._text.rfind(mark, half, stop) for mark in marks)
+            if found >= 0 and (self._text[found] > "\u2fff" or self._text[found + 1].isspace()):
+                return found + 1
+        if not self._text[stop].isspace():
+            blank = max(self._text.rfind(char, start + 1, stop) for char in " \n\t\u3000")
+            stop = blank if blank > half else stop
+        return max(self._trim(start, stop)[1], start + 1)
 
     # Packing.
 
@@ -217,6 +230,7 @@ class _Maker:
         while stop - position > 1 and not self._fits(first, pieces[stop - 1].end):
             stop -= 1
         stop = self._keep_lead_in(pieces, position, stop)
+        stop = self._keep_notes(pieces, position, stop)
         stop = self._leave_no_stub(pieces, position, stop)
         return stop - position, stop
 
@@ -227,6 +241,14 @@ class _Maker:
             if self._text[last.start : last.end].endswith(_LEAD_IN_ENDS):
                 return stop - 1
         return stop
+
+    def _keep_notes(self, pieces: list[_Piece], position: int, stop: int) -> int:
+        """What a footnote explains goes with it into the next chunk, where both fit there."""
+        first = stop
+        while position < first < len(pieces) and pieces[first].start in self._notes:
+            first -= 1
+        moved = sum(piece.tokens for piece in pieces[first : stop + 1])
+        return first if position < first < stop and moved <= self._max_tokens else stop
 
     def _leave_no_stub(self, pieces: list[_Piece], position: int, stop: int) -> int:
         """Give up a piece rather than leave a tiny last chunk."""

@@ -7,27 +7,35 @@ an article to its chapter, and a count that begins anew to the annex around it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from documents.ingestion.gaps import gap_notices
 from documents.ingestion.headings import find_headings
 from documents.ingestion.numbering import Scheme
 from documents.ingestion.openings import Heading
+from documents.ingestion.paging import Paging
 from documents.records import Notice, ParsedDocument, SectionRecord
 
+# Which keyword stands above which, where the document does not show it.
 _RANKS = {
     Scheme.ANNEX: 0,
-    Scheme.PART: 1,
-    Scheme.HAN_PART: 1,
-    Scheme.CHAPTER: 2,
-    Scheme.HAN_CHAPTER: 2,
-    Scheme.HAN_SUPPLEMENT: 2,
-    Scheme.SECTION: 3,
-    Scheme.HAN_SECTION: 3,
-    Scheme.ARTICLE: 4,
-    Scheme.PARAGRAPH_SIGN: 4,
-    Scheme.HAN_ARTICLE: 4,
+    Scheme.BOOK: 1,
+    Scheme.PART: 2,
+    Scheme.HAN_PART: 2,
+    Scheme.TITLE: 3,
+    Scheme.CHAPTER: 4,
+    Scheme.HAN_CHAPTER: 4,
+    Scheme.HAN_SUPPLEMENT: 4,
+    Scheme.DIVISION: 5,
+    Scheme.SECTION: 6,
+    Scheme.HAN_SECTION: 6,
+    Scheme.HAN_SUBSECTION: 7,
+    Scheme.HAN_ITEM: 8,
+    Scheme.ARTICLE: 9,
+    Scheme.PARAGRAPH_SIGN: 9,
+    Scheme.HAN_ARTICLE: 9,
 }
-_ENCLOSING = frozenset({Scheme.ANNEX, Scheme.PART, Scheme.HAN_PART})
+_ENCLOSING = frozenset({Scheme.ANNEX, Scheme.BOOK, Scheme.PART, Scheme.TITLE, Scheme.HAN_PART})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +78,14 @@ def build_sections(parsed: ParsedDocument, *, fallback_title: str) -> tuple[Sect
         record = _record(heading, start, end, len(records), parent, fallback_title)
         stack.append(_Open(record.ordinal, heading))
         records.append(record)
-    return tuple(records)
+    return _with_pages(parsed, records)
+
+
+def _with_pages(
+    parsed: ParsedDocument, records: Sequence[SectionRecord]
+) -> tuple[SectionRecord, ...]:
+    paging = Paging(parsed)
+    return tuple(replace(each, pages=paging.pages(each.start, each.end)) for each in records)
 
 
 def structure_warnings(
@@ -78,9 +93,12 @@ def structure_warnings(
 ) -> tuple[Notice, ...]:
     """What the owner should know about the structure that was found."""
     if parsed.text and not any(section.number or section.title for section in sections):
-        message = "No headings were found: the text was divided by paragraphs."
+        message = (
+            "No headings were found: the text was divided by paragraphs. Number the clauses or "
+            "mark the headings in the file to make them citable one by one."
+        )
         return (Notice("no_headings", message),)
-    return ()
+    return gap_notices(sections)
 
 
 def _preamble(end: int, fallback_title: str) -> SectionRecord:
@@ -202,23 +220,23 @@ def _close_for_keyword(stack: list[_Open], heading: Heading, scheme: Scheme, tex
     if any(entry.scheme is scheme and not entry.is_marked for entry in stack):
         _close_through(stack, scheme)
         return
-    if scheme is Scheme.SECTION and stack and _is_section_of_article(stack[-1], heading, text):
+    if scheme is Scheme.SECTION and stack and _is_numbered_after(stack[-1], heading):
         return
     rank = _RANKS[scheme]
-
-    def is_below(top: _Open) -> bool:
-        return not top.is_marked and (
-            top.scheme not in _RANKS or _RANKS[top.scheme] > rank or rank == 0
-            or (rank == 2 and _RANKS[top.scheme] == 2)
-        )  # fmt: skip
-
-    _close_while(stack, is_below)
+    while stack and not stack[-1].is_marked and not _holds(stack[-1], rank):
+        top = stack[-1]
+        is_empty = not text[top.heading.body_start : heading.start].strip()
+        if rank and is_empty and top.scheme in _RANKS:
+            return  # right below a heading without words: inside it, whatever the usual order
+        stack.pop()
 
 
-def _is_section_of_article(top: _Open, heading: Heading, text: str) -> bool:
-    """In some contracts sections stand inside articles, in laws it is the other way round."""
+def _holds(top: _Open, rank: int) -> bool:
+    return top.scheme is not None and _RANKS.get(top.scheme, rank) < rank
+
+
+def _is_numbered_after(top: _Open, heading: Heading) -> bool:
+    """`Section 5.01` after `Article V`: in contracts sections stand inside articles."""
     value = heading.label.value if heading.label else ()
-    if top.scheme is not Scheme.ARTICLE:
-        return False
-    is_numbered_after_it = len(value) > 1 and value[:1] == top.value[:1]
-    return is_numbered_after_it or not text[top.heading.body_start : heading.start].strip()
+    is_inside = len(value) > 1 and value[:1] == top.value[:1]
+    return top.scheme is Scheme.ARTICLE and is_inside

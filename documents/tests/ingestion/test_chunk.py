@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -11,7 +12,16 @@ from hypothesis import strategies as st
 from documents.ingestion.chunk import build_chunks
 from documents.ingestion.parsers import parse
 from documents.ingestion.structure import build_sections
-from documents.records import ChunkRecord, ParsedDocument, SectionRecord
+from documents.records import (
+    Block,
+    BlockKind,
+    ChunkRecord,
+    MediaType,
+    PageRecord,
+    ParsedDocument,
+    SectionRecord,
+    WordBox,
+)
 
 Made = tuple[ParsedDocument, tuple[SectionRecord, ...], tuple[ChunkRecord, ...]]
 
@@ -170,3 +180,48 @@ def test_word_of_one_token_is_still_limited_in_length() -> None:
     chunks = build_chunks(parsed, sections, count_tokens=lambda _: 1, max_tokens=10)
     assert max(len(chunk.text) for chunk in chunks) <= 80
     assert "".join(chunk.text for chunk in chunks) == parsed.text
+
+
+def test_long_sentence_is_cut_after_a_semicolon() -> None:
+    lamps = range(9)
+    parts = [f"the steward of lamp {n} writes down what was lit and by whom" for n in lamps]
+    text = "1. Lamps\n" + "; ".join(parts) + "."
+    _, _, chunks = make(text, max_tokens=60)
+    assert len(chunks) > 1
+    assert all(chunk.text.endswith((";", ".")) for chunk in chunks)
+
+
+def test_footnote_stays_with_the_paragraph_that_it_explains() -> None:
+    lines = [f"Paragraph {n} says some words about lamps and oil." for n in range(6)]
+    notes = [f"{n} Note {n} says more words." for n in range(6)]
+    text, blocks = "", []
+    for line, note in zip(lines, notes, strict=True):
+        for kind, words in ((BlockKind.PARAGRAPH, line), (BlockKind.FOOTNOTE, note)):
+            blocks.append(Block(kind, len(text), len(text) + len(words)))
+            text += words + "\n\n"
+    parsed = ParsedDocument(MediaType.DOCX, text.strip(), tuple(blocks))
+    sections = build_sections(parsed, fallback_title="T")
+    chunks = build_chunks(parsed, sections, count_tokens=count_tokens, max_tokens=26)
+    assert len(chunks) > 1
+    for line, note in zip(lines, notes, strict=True):
+        assert any(line in chunk.text and note in chunk.text for chunk in chunks)
+
+
+def test_chunk_and_section_know_their_pages() -> None:
+    text = "1. Lamps\nLit at dusk.\n\n2. Oil\nFilled at dawn. Kept cold.\n"
+    parsed = parse(text.encode(), file_name="a.txt")
+    words = [(match.start(), match.end()) for match in re.finditer(r"\S+", parsed.text)]
+    pages = [
+        PageRecord(
+            number,
+            595,
+            842,
+            tuple(WordBox(a, b, (0, 0, 1, 1)) for a, b in words if low <= a < high),
+        )
+        for number, low, high in ((1, 0, 30), (2, 30, 45), (3, 45, 99))
+    ]
+    parsed = replace(parsed, pages=tuple(pages))
+    sections = build_sections(parsed, fallback_title="T")
+    chunks = build_chunks(parsed, sections, count_tokens=count_tokens)
+    assert [section.pages for section in sections] == [(1,), (1, 2, 3)]
+    assert [chunk.pages for chunk in chunks] == [(1,), (2, 3)]
