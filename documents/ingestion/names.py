@@ -17,6 +17,10 @@ _KNOWN_SUFFIX = re.compile(
     r"(?:\.(?:pdf|docx|html?|xhtml|md|markdown|mdown|mkd|txt|text|json))+\Z", re.IGNORECASE
 )
 _MOST_OF_A_SUFFIX = 12
+# Names of devices under Windows, whatever suffix follows: a download could not be saved.
+_RESERVED = frozenset(
+    ["CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10))]
+)
 
 
 def shown_name(name: str) -> str:
@@ -26,8 +30,11 @@ def shown_name(name: str) -> str:
     """
     last = re.split(r"[\\/]", name)[-1]
     seen = "".join(_shown(letter) for letter in unicodedata.normalize("NFC", last))
-    words = " ".join(seen.split()).strip(". ")
-    return _shortened(words) or UNNAMED
+    words = _shortened(" ".join(seen.split()).strip(". "))
+    stem, dot, suffixes = words.partition(".")
+    if stem.upper() in _RESERVED:
+        return f"{stem}_{dot}{suffixes}"
+    return words or UNNAMED
 
 
 def title_from_name(name: str) -> str:

@@ -6,13 +6,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from documents.errors import ParseError
 from documents.ingestion.parsers.encoding import Decoded
 from documents.ingestion.parsers.progress import Progress, no_progress
-from documents.ingestion.parsers.sniff import Sniffed, sniff
+from documents.ingestion.parsers.sniff import Sniffed, sniff, sniff_signature
 from documents.records import MediaType, ParsedDocument
 
-_MAX_SNIFFED_AT_THE_DOOR = 1024 * 1024  # bytes
+_MAX_DECODED_AT_THE_DOOR = 1024 * 1024  # bytes
 
 
 def parse(data: bytes, *, file_name: str, progress: Progress = no_progress) -> ParsedDocument:
@@ -22,10 +24,15 @@ def parse(data: bytes, *, file_name: str, progress: Progress = no_progress) -> P
         ParseError: `empty`, `encrypted`, `needs_ocr`, `unsupported` or `refused`; the message
             says what to do.
     """
-    parsed = _parse(sniff(data, file_name=file_name), data, progress)
+    sniffed = sniff(data, file_name=file_name)
+    parsed = _parse(sniffed, data, progress)
     if not parsed.text.strip():
         raise ParseError("The file holds no visible text.", code="empty")
-    return parsed
+    return replace(
+        parsed,
+        warnings=(*sniffed.warnings, *parsed.warnings),
+        active_content=(*sniffed.active_content, *parsed.active_content),
+    )
 
 
 def check_is_readable(data: bytes, *, file_name: str) -> None:
@@ -36,11 +43,10 @@ def check_is_readable(data: bytes, *, file_name: str) -> None:
     Raises:
         ParseError: as `parse`.
     """
-    sniff(data[:_MAX_SNIFFED_AT_THE_DOOR] if _is_long_text(data) else data, file_name=file_name)
-
-
-def _is_long_text(data: bytes) -> bool:
-    return len(data) > _MAX_SNIFFED_AT_THE_DOOR and not data.startswith(b"PK")
+    if len(data) <= _MAX_DECODED_AT_THE_DOOR:
+        sniff(data, file_name=file_name)
+    else:
+        sniff_signature(data, file_name=file_name)
 
 
 def _parse(sniffed: Sniffed, data: bytes, progress: Progress) -> ParsedDocument:

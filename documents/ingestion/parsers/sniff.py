@@ -1,41 +1,27 @@
 """What a file is, by its content: the name only breaks ties between kinds of text.
 
-A PDF may begin after some other bytes (ISO 32000-1, annex H). A zip archive is a Word document
-where it holds `word/document.xml`. Text is a statute where it is a JSON object of the law
-database, a web page where it begins like one, Markdown where the name ends in `.md` or
-`.markdown` or where at least two `#` headings stand as Markdown wants them, and plain text
-otherwise.
+The leading signature decides (`signatures`). Without one the file is text: a statute where it
+is JSON of the law database, a web page where it begins like one, Markdown where the name ends
+in `.md` or `.markdown` or where at least two `#` headings stand as Markdown wants them, and
+plain text otherwise.
 """
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from documents.errors import ParseError
-from documents.ingestion.parsers.encoding import Decoded, decode
-from documents.records import MediaType
-
-UPLOAD_INSTEAD = "Upload a PDF, Word (.docx), HTML, Markdown or plain text file."
-_SIGNATURES = (
-    (b"PK\x05\x06", "a zip archive"),
-    (b"\xd0\xcf\x11\xe0", "an old Office document, or one that is protected by a password"),
-    (b"{\\rtf", "an RTF document"),
-    (b"\x89PNG", "an image"),
-    (b"\xff\xd8\xff", "an image"),
-    (b"GIF8", "an image"),
-    (b"II*\x00", "an image"),
-    (b"MM\x00*", "an image"),
-    (b"RIFF", "an image or sound"),
-    (b"\x1f\x8b", "a compressed file"),
-    (b"7z\xbc\xaf", "a compressed file"),
-    (b"Rar!", "a compressed file"),
-    (b"\x7fELF", "a program"),
-    (b"MZ\x90", "a program"),
+from documents.ingestion.parsers.disagreement import (
+    check_name,
+    not_even_text,
+    suffix_of,
+    wrong_extension,
 )
+from documents.ingestion.parsers.encoding import Decoded, decode
+from documents.ingestion.parsers.signatures import UPLOAD_INSTEAD, recognise
+from documents.records import ActiveContent, MediaType, Notice
+
 _MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd"})
 _ATX_HEADING = re.compile(r"(?:\A|\n[^\S\n]*\n)#{1,6} \S[^\n]*(?=\n|\Z)")
 _HTML_PAGE = re.compile(
@@ -49,62 +35,93 @@ _LAW_KEYS = (
         r'"(?:(?:Eng)?LawArticles|法規內容|\\u6cd5\\u898f\\u5167\\u5bb9)"\s*:', re.IGNORECASE
     ),
 )
+# What mail programs write above a message, and people above a memo do not.
+_MAIL_HEADERS = re.compile(
+    r"^(?:received|return-path|message-id|mime-version|content-type|x-mailer|delivered-to):",
+    re.IGNORECASE | re.MULTILINE,
+)
+_HEADER_LINES = re.compile(r"(?:[!-9;-~]+:[^\n]*\n(?:[ \t][^\n]*\n)*)+")
+_SVG = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<svg[\s>]", re.DOTALL | re.IGNORECASE)
 # markdown-it needs time that grows faster than a line's length; no person writes such a line.
 _MAX_MARKDOWN_LINE = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Sniffed:
-    """What a file is, with its text where it is made of text."""
+    """What a file is, with its text where it is made of text, and what is odd about it."""
 
     media_type: MediaType
     decoded: Decoded | None = None
+    warnings: tuple[Notice, ...] = ()
+    active_content: tuple[ActiveContent, ...] = ()
 
 
 def sniff(data: bytes, *, file_name: str) -> Sniffed:
     """Tell what `data` is.
 
     Raises:
-        ParseError: `empty`, `unsupported` or `refused`; the message says what to do.
+        ParseError: `empty`, `encrypted`, `unsupported` or `refused`; the message says what to do.
+    """
+    found = sniff_signature(data, file_name=file_name)
+    if found is not None and found.media_type is not MediaType.HTML:
+        return found
+    try:
+        decoded = decode(data)
+    except ParseError as error:
+        raise not_even_text(file_name, error) from error
+    kind = MediaType.HTML if found else _text_type(decoded.text, suffix_of(file_name))
+    warnings = wrong_extension(file_name, kind, decoded.text)
+    return Sniffed(kind, decoded, warnings, found.active_content if found else ())
+
+
+def sniff_signature(data: bytes, *, file_name: str) -> Sniffed | None:
+    """Tell what `data` is from its leading bytes alone; None: it may be text.
+
+    Raises:
+        ParseError: `empty`, `encrypted`, `unsupported` or `refused`.
     """
     if not data.strip():
         raise ParseError("The file is empty. Upload a file that holds text.", code="empty")
-    if b"%PDF-" in data[:1024]:
-        return Sniffed(MediaType.PDF)
-    if data.startswith(b"PK\x03\x04"):
-        return Sniffed(_archive(data))
-    for signature, name in _SIGNATURES:
-        if data.startswith(signature):
-            raise ParseError(f"The file is {name}. {UPLOAD_INSTEAD}", code="unsupported")
-    decoded = decode(data)
-    return Sniffed(_text_type(decoded.text, file_name), decoded)
+    found = recognise(data)
+    check_name(file_name)
+    if found is None:
+        return None
+    warnings = wrong_extension(file_name, found.media_type, "")
+    active = () if found.also is None else (_polyglot(found.also),)
+    return Sniffed(found.media_type, None, warnings, active)
 
 
-def _archive(data: bytes) -> MediaType:
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            names = set(archive.namelist())
-    except (zipfile.BadZipFile, ValueError, OSError) as error:
-        message = "The file is a damaged Office document or archive. Save it again, then upload it."
-        raise ParseError(message, code="refused") from error
-    if "word/document.xml" in names:
-        return MediaType.DOCX
-    raise ParseError(
-        f"The file is an archive or another kind of Office document. {UPLOAD_INSTEAD}",
-        code="unsupported",
-    )
+def _polyglot(also: str) -> ActiveContent:
+    detail = f"the file can be read as {also} as well"
+    return ActiveContent("polyglot", detail, is_dangerous=True)
 
 
-def _text_type(text: str, file_name: str) -> MediaType:
+def _text_type(text: str, suffix: str) -> MediaType:
     head = text[:4000]
-    if head.lstrip().startswith(("{", "[")) and all(key.search(text) for key in _LAW_KEYS):
-        return MediaType.LAW_JSON
-    if _HTML_PAGE.match(head):
-        return MediaType.HTML
-    suffix = PurePath(file_name.lower()).suffix
-    if suffix in (".html", ".htm", ".xhtml") and "<" in head:
+    if head.lstrip().startswith(("{", "[")):
+        if all(key.search(text) for key in _LAW_KEYS):
+            return MediaType.LAW_JSON
+        if suffix == ".json":
+            message = "The file is JSON, but no statute in the layout of Taiwan's law database. "
+            raise ParseError(message + UPLOAD_INSTEAD, code="unsupported")
+    _require_document(head, suffix)
+    if _HTML_PAGE.match(head) or (suffix in (".html", ".htm", ".xhtml") and "<" in head):
         return MediaType.HTML
     return MediaType.MARKDOWN if _is_markdown(text, suffix) else MediaType.PLAIN
+
+
+def _require_document(head: str, suffix: str) -> None:
+    """Refuse text that is no document: a message with its transport, a drawing.
+
+    Raises:
+        ParseError: `unsupported`.
+    """
+    headers = _HEADER_LINES.match(head.lstrip())
+    if suffix == ".eml" or (headers and _MAIL_HEADERS.search(headers[0])):
+        message = "The file is an e-mail. Save its text as PDF or plain text, then upload that."
+        raise ParseError(message, code="unsupported")
+    if _SVG.match(head):
+        raise ParseError(f"The file is an image. {UPLOAD_INSTEAD}", code="unsupported")
 
 
 def _is_markdown(text: str, suffix: str) -> bool:
