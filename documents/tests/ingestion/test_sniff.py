@@ -6,6 +6,8 @@ import io
 import struct
 import tracemalloc
 import zipfile
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -289,25 +291,31 @@ def test_a_directory_of_a_million_members_costs_nothing() -> None:
     assert peak < 20_000_000
 
 
-@given(
-    st.binary(max_size=400), st.sampled_from([b"", b"PK\x03\x04", OLD, b"%PDF-", b"MZ", b"<html"])
-)
-def test_any_bytes_are_told_or_refused(rest: bytes, start: bytes) -> None:
+STARTS = [b"", b"PK\x03\x04", OLD, b"%PDF-", b"MZ", b"<html", b"{"]
+
+
+def outcome(act: Callable[[], object]) -> str:
+    """The refusal's message, or nothing."""
+    try:
+        act()
+    except ParseError as error:
+        return error.message
+    return ""
+
+
+@given(st.binary(max_size=400), st.sampled_from(STARTS))
+def test_any_bytes_are_told_or_refused_in_a_sentence(rest: bytes, start: bytes) -> None:
     for data in (start + rest, rest + archive("word/document.xml")[30:]):
-        try:
-            sniff(data, file_name="a.docx")
-        except ParseError as error:
-            assert error.message.endswith(".")
+        said = outcome(partial(sniff, data, file_name="a.docx"))
+
+        assert not said or said.endswith(".")
 
 
 @given(st.binary(max_size=300))
 def test_the_door_refuses_only_what_the_parser_refuses(data: bytes) -> None:
-    try:
-        check_is_readable(data, file_name="a.txt")
-    except ParseError as error:
-        with pytest.raises(ParseError) as caught:
-            parse(data, file_name="a.txt")
-        assert caught.value.message == error.message
+    at_the_door = outcome(lambda: check_is_readable(data, file_name="a.txt"))
+
+    assert at_the_door in ("", outcome(lambda: parse(data, file_name="a.txt")))
 
 
 def test_of_long_text_the_door_looks_at_the_signature_alone() -> None:
