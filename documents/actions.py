@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,8 @@ from django.utils.text import slugify
 
 from documents import access, audit, content, labelling, lifecycle, pipeline, queue
 from documents.errors import ValidationProblem
-from documents.ingestion import store
+from documents.ingestion import parsers, store
+from documents.ingestion.names import shown_name
 from documents.models import (
     AccessLabel,
     Chunk,
@@ -71,12 +72,14 @@ def upload(given: Upload, *, actor: User | None) -> Received:
     """Take a file as a version of a policy; what is accepted here is never lost.
 
     The file is flushed to disk before its row is committed. The same bytes for the same
-    policy make no second version.
+    policy make no second version. Its name is kept as people may see it (`names.shown_name`).
 
     Raises:
         ValidationProblem: nothing to read, too large, reversed dates, no title.
+        ParseError: a kind of file that is not read; the message names it.
         UnknownLabelError: a label that does not exist.
     """
+    given = replace(given, file_name=shown_name(given.file_name))
     _check_upload(given)
     sha256 = store.save(settings.FILES_DIR, given.data)
     with access.editing():
@@ -105,13 +108,8 @@ def _check_upload(given: Upload) -> None:
         raise ValidationProblem(
             f"{given.file_name} is empty. Upload a file that holds text.", code="empty"
         )
-    if len(given.data) > settings.MAX_UPLOAD_BYTES:
-        limit = settings.MAX_UPLOAD_BYTES // (1024 * 1024)
-        raise ValidationProblem(
-            f"{given.file_name} is larger than {limit} MB. Split it, or raise "
-            "LEGALQA_MAX_UPLOAD_BYTES.",
-            code="too_large",
-        )
+    check_size(given.file_name, len(given.data))
+    parsers.check_is_readable(given.data, file_name=given.file_name)
     if given.publish and settings.APPROVAL == "four-eyes":
         raise ValidationProblem(
             "Four-eyes approval is on: upload without publishing, and let another person approve.",
@@ -122,6 +120,20 @@ def _check_upload(given: Upload) -> None:
             f"The last day ({given.effective_to}) lies before the first ({given.effective_from}). "
             "Correct one of them.",
             code="bad_dates",
+        )
+
+
+def check_size(file_name: str, size_bytes: int) -> None:
+    """Refuse a file that is larger than the limit, before it is read where that is possible.
+
+    Raises:
+        ValidationProblem: it is.
+    """
+    if size_bytes > settings.MAX_UPLOAD_BYTES:
+        limit = settings.MAX_UPLOAD_BYTES // (1024 * 1024)
+        raise ValidationProblem(
+            f"{file_name} is larger than {limit} MB. Split it, or raise LEGALQA_MAX_UPLOAD_BYTES.",
+            code="too_large",
         )
 
 

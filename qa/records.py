@@ -43,7 +43,8 @@ class PassagePart:
     """One readable chunk inside a passage.
 
     `start` is where its text begins in `Passage.text`; `chunk_start` is where it begins in
-    the version's canonical text. `kind` is a `documents.records.ChunkKind` value.
+    the version's canonical text. `kind` is a `documents.records.ChunkKind` value. `pages` holds
+    where each page begins in the canonical text, and its number.
     """
 
     chunk_id: str  # random public id
@@ -52,6 +53,12 @@ class PassagePart:
     chunk_start: int
     page: int | None
     kind: str
+    pages: tuple[tuple[int, int], ...] = ()
+
+    def page_at(self, canonical: int) -> int | None:
+        """The page on which a character of the canonical text stands."""
+        begun = [number for start, number in self.pages if start <= canonical]
+        return begun[-1] if begun else self.page
 
 
 @dataclass(frozen=True, slots=True)

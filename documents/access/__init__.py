@@ -21,6 +21,7 @@ from documents.access.originals import (
     PageView,
     readable_file,
     readable_page,
+    readable_pages,
 )
 from documents.access.passages import (
     Clause,
@@ -73,6 +74,7 @@ __all__ = [
     "policies_awaiting_review",
     "readable_file",
     "readable_page",
+    "readable_pages",
     "readable_policies",
     "readable_section",
     "readable_sections",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # Hidden text that goes with a file openly: whoever opens it sees it or expects it.
 _OPEN_PLACES = frozenset({"metadata", "alt_text", "link_title", "header", "footer"})
 _HARMLESS_CONTENT = frozenset({"external_link"})
+_LARGEST = 2**31 - 1  # that the columns hold
 _PRIVATE_WARNINGS = frozenset({"has_tracked_changes", "has_comments", "embedded_files"})
 
 
@@ -49,7 +50,6 @@ class PageView:
     label: str
     width: float
     height: float
-    page_count: int
     boxes: tuple[Box, ...]
 
 
@@ -76,6 +76,43 @@ class _Readable:
     sections: frozenset[int]
 
 
+def readable_pages(
+    reader: Reader,
+    slug: str,
+    version_number: int,
+    page_numbers: Iterable[int],
+    *,
+    as_of: date | None = None,
+    span: tuple[int, int] | None = None,
+) -> dict[int, PageView]:
+    """Those of some pages, of a version in force on `as_of`, that the reader may see.
+
+    Args:
+        reader: who reads.
+        slug: of the policy.
+        version_number: of the version.
+        page_numbers: counted from 1.
+        as_of: the day whose rules are asked for; today.
+        span: a cited stretch of the canonical text, to be marked.
+
+    Raises:
+        ValidationProblem: a future date without the right to read ahead.
+    """
+    readable = _readable(reader, slug, version_number, as_of)
+    wanted = [number for number in page_numbers if 0 < number <= _LARGEST]
+    with editing():
+        if readable is None:
+            return {}
+        detail = VersionDetail.objects.only("file_sha256").get(pk=readable.version_id)
+        is_open = _is_all_readable(readable)
+        found = {}
+        for page in PageLayout.objects.filter(version=readable.version_id, number__in=wanted):
+            words = list(unpack(bytes(page.words)))
+            if is_open or _is_page_readable(readable, page, words):
+                found[page.number] = _view(readable, detail, page, words, span)
+        return found
+
+
 def readable_page(
     reader: Reader,
     slug: str,
@@ -85,27 +122,9 @@ def readable_page(
     as_of: date | None = None,
     span: tuple[int, int] | None = None,
 ) -> PageView | None:
-    """A page of a version in force on `as_of`, or None: missing and forbidden look alike.
-
-    Args:
-        reader: who reads.
-        slug: of the policy.
-        version_number: of the version.
-        page_number: counted from 1.
-        as_of: the day whose rules are asked for; today.
-        span: a cited stretch of the canonical text, to be marked.
-
-    Raises:
-        ValidationProblem: a future date without the right to read ahead.
-    """
-    readable = _readable(reader, slug, version_number, as_of)
-    with editing():
-        page = _page(readable, page_number)
-        if readable is None or page is None:
-            return None
-        words = list(unpack(bytes(page.words)))
-        is_open = _is_all_readable(readable) or _is_page_readable(readable, page, words)
-        return _view(readable, page, words, span) if is_open else None
+    """One page, or None: missing and forbidden look alike. See `readable_pages`."""
+    found = readable_pages(reader, slug, version_number, [page_number], as_of=as_of, span=span)
+    return found.get(page_number)
 
 
 def readable_file(
@@ -138,7 +157,7 @@ def _readable(
 ) -> _Readable | None:
     """With the reader's own role: what row-level security returns is what they may read."""
     with reading_as(reader, as_of):
-        if "\x00" in slug or version_number > 2**31 - 1:
+        if "\x00" in slug or version_number > _LARGEST:
             return None  # out of an address; the database would not take it
         versions = PolicyVersion.objects.select_related("policy").defer("policy__owner")
         version = versions.filter(policy__slug=slug, number=version_number).first()
@@ -154,12 +173,6 @@ def _readable(
             chunks=frozenset(chunk for chunk, _ in found),
             sections=frozenset(section for _, section in found),
         )
-
-
-def _page(readable: _Readable | None, number: int) -> PageLayout | None:
-    if readable is None or not 0 < number < 2**31:
-        return None
-    return PageLayout.objects.filter(version=readable.version_id, number=number).first()
 
 
 def _is_all_readable(readable: _Readable) -> bool:
@@ -241,9 +254,12 @@ def _is_covered(word: WordBox, spans: Iterable[tuple[int, int]]) -> bool:
 
 
 def _view(
-    readable: _Readable, page: PageLayout, words: list[WordBox], span: tuple[int, int] | None
+    readable: _Readable,
+    detail: VersionDetail,
+    page: PageLayout,
+    words: list[WordBox],
+    span: tuple[int, int] | None,
 ) -> PageView:
-    detail = VersionDetail.objects.only("file_sha256", "page_count").get(pk=readable.version_id)
     return PageView(
         sha256=detail.file_sha256,
         policy_title=readable.policy_title,
@@ -253,6 +269,5 @@ def _view(
         label=page.label,
         width=page.width,
         height=page.height,
-        page_count=detail.page_count,
         boxes=tuple(boxes_around(words, *span)) if span else (),
     )

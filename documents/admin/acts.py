@@ -34,6 +34,24 @@ class ActForm(forms.Form):
         self.version = version
 
 
+class ApproveForm(ActForm):
+    """Asks, where pages of the file gave no text, whether to publish without them."""
+
+    accept_unread_pages = forms.BooleanField(
+        required=False, label="Publish without the pages that gave no text"
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        unread = self.version.detail.unread_pages
+        if unread:
+            self.fields[
+                "accept_unread_pages"
+            ].help_text = f"Pages {', '.join(map(str, unread))}: look at them in the file first."
+        else:
+            del self.fields["accept_unread_pages"]
+
+
 class NoteForm(ActForm):
     """Asks for a reason, which is kept on record."""
 
@@ -107,7 +125,12 @@ ACTS: dict[str, Act] = {
             "approved; it is published once it is indexed",
             frozenset({S.AWAITING_APPROVAL, S.FAILED}),
             APPROVE,
-            lambda version, _given, user: actions.approve_version(version.pk, reviewer=user),
+            lambda version, given, user: actions.approve_version(
+                version.pk,
+                reviewer=user,
+                accept_unread_pages=given.get("accept_unread_pages", False),
+            ),
+            ApproveForm,
         ),
         Act(
             "reject",

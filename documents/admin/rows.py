@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery
@@ -47,3 +50,44 @@ def status_of(version: Any) -> dict[str, Any]:
 def named(version: PolicyVersion) -> str:
     """A version as messages call it."""
     return f"Version {version.number} of {version.policy.slug}"
+
+
+_DATES = ("effective_from", "effective_date", "effective", "valid_from", "in_force_from")
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Something that the file says of itself, unlike what the version has; never applied."""
+
+    name: str
+    value: str
+    has_now: str
+
+
+def suggestions_of(version: PolicyVersion) -> list[Suggestion]:
+    """What an owner may want to take over from the file: its title and its first day."""
+    return [*_title(version), *_first_day(version)]
+
+
+def _title(version: PolicyVersion) -> Iterator[Suggestion]:
+    title = " ".join(version.detail.metadata.get("title", "").split())[:300]
+    if title and title.casefold() != version.policy.title.casefold():
+        yield Suggestion("title", title, version.policy.title)
+
+
+def _first_day(version: PolicyVersion) -> Iterator[Suggestion]:
+    told = version.detail.metadata.items()
+    said = {name.lower().replace("-", "_").replace(" ", "_"): text for name, text in told}
+    first = access.effective_days(version)[0] if version.effective else None
+    for name in _DATES:
+        day = _date(said.get(name, ""))
+        if day is not None and day != first:
+            yield Suggestion("first day in force", day.isoformat(), str(first or "not set"))
+            return
+
+
+def _date(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text.strip()[:10])
+    except ValueError:
+        return None

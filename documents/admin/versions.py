@@ -24,10 +24,10 @@ from django.urls import URLPattern, path, reverse
 from django.utils.http import content_disposition_header
 from django.utils.safestring import SafeString
 
-from documents import audit, hooks
+from documents import audit, hooks, stewards
 from documents.admin import acts
 from documents.admin.base import OfPolicy, StaffAdmin, staff
-from documents.admin.rows import days_shown, named, shown_rows, status_of
+from documents.admin.rows import days_shown, named, shown_rows, status_of, suggestions_of
 from documents.admin.uploads import UploadForm, message_of
 from documents.errors import DocumentsError
 from documents.ingestion import store
@@ -199,6 +199,9 @@ class PolicyVersionAdmin(StaffAdmin[PolicyVersion]):
                 "sections": version.sections.prefetch_related("labels").order_by("ordinal"),
                 "chunks": Paginator(chunks, CHUNKS_A_PAGE).get_page(request.GET.get("chunks")),
                 "findings": _findings(version),
+                "warnings": stewards.warnings_of(version, staff(request)),
+                "suggestions": suggestions_of(version),
+                "pages": version.pages.filter(ocr_confidence__isnull=False),
                 "impacts": [line for hook in hooks.impact_of for line in hook(version.pk)],
             },
         )

@@ -42,9 +42,24 @@ def save(directory: Path, data: bytes) -> str:
     return sha256
 
 
+def sound_path(directory: Path, sha256: str) -> Path:
+    """Where the bytes with this hash are, once they were found to be those bytes.
+
+    Raises:
+        FileNotFoundError: they are not there, or not those bytes any more.
+    """
+    target = path_of(directory, sha256)
+    if not _holds(target, sha256):
+        raise FileNotFoundError(f"The stored file {sha256} is missing or has been altered.")
+    return target
+
+
 def _holds(target: Path, sha256: str) -> bool:
     """Whether the file is there and sound: an altered one is written anew."""
-    return target.exists() and hashlib.sha256(target.read_bytes()).hexdigest() == sha256
+    if not target.exists():
+        return False
+    with target.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == sha256
 
 
 def _flush_folder(folder: Path) -> None:

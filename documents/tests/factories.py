@@ -17,9 +17,21 @@ from django.contrib.auth.models import Group, User
 from django.db import transaction
 
 from documents import access, actions, pipeline
-from documents.ingestion import parsers
+from documents.ingestion import parsers, screen
+from documents.ingestion.chunk import build_chunks
+from documents.ingestion.structure import build_sections
 from documents.models import AccessLabel, LabelGrant, Policy, PolicyVersion
-from documents.records import ParsedDocument
+from documents.records import (
+    Block,
+    BlockKind,
+    ClauseRecord,
+    MediaType,
+    PageRecord,
+    ParsedDocument,
+    ProcessedDocument,
+    ReferenceRecord,
+    WordBox,
+)
 
 _numbers = itertools.count(1)
 
@@ -104,3 +116,132 @@ def policy(slug: str) -> Policy:
     """A policy, readable outside `editing`."""
     with access.editing(), transaction.atomic():
         return Policy.objects.get(slug=slug)
+
+
+PAGE_WIDTH, PAGE_HEIGHT = 600.0, 300.0
+_LEFT, _FIRST_LINE, _LINE = 40.0, 40.0, 24.0
+_LETTER = 7.2  # of Courier at 12 points
+
+
+def pdf(pages: Sequence[Sequence[str]], **fields: Any) -> tuple[bytes, ParsedDocument]:
+    """A PDF with these lines on its pages, and the document that a parser finds in it.
+
+    A line that begins with `#` is a heading. Courier is used, so that boxes are exact.
+    """
+    text, blocks, records = "", [], []
+    for number, lines in enumerate(pages, 1):
+        words = []
+        for row, line in enumerate(lines):
+            shown, level = line.lstrip("# "), len(line) - len(line.lstrip("#"))
+            text += "\n\n" if text else ""
+            start = len(text)
+            text += shown
+            kind = BlockKind.HEADING if level else BlockKind.PARAGRAPH
+            blocks.append(Block(kind, start, len(text), level=level or None, page=number))
+            words += _words(shown, start, _FIRST_LINE + row * _LINE)
+        records.append(PageRecord(number, PAGE_WIDTH, PAGE_HEIGHT, tuple(words)))
+    parsed = ParsedDocument(
+        MediaType.PDF, text, tuple(blocks), language="en", pages=tuple(records), **fields
+    )
+    return _pdf_bytes(pages), parsed
+
+
+def _words(line: str, start: int, base: float) -> list[WordBox]:
+    """The words of a line that stands on `base`, counted from the page's upper edge."""
+    found, at = [], 0
+    for word in line.split():
+        at = line.index(word, at)
+        left = _LEFT + at * _LETTER
+        box = (left, base - 9.0, left + len(word) * _LETTER, base + 3.0)
+        found.append(WordBox(start + at, start + at + len(word), box))
+        at += len(word)
+    return found
+
+
+def _pdf_bytes(pages: Sequence[Sequence[str]]) -> bytes:
+    objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", b""]
+    kids = []
+    for lines in pages:
+        drawn = []
+        for row, line in enumerate(lines):
+            words = line.lstrip("# ").replace("\\", "").replace("(", "\\(").replace(")", "\\)")
+            height = PAGE_HEIGHT - _FIRST_LINE - row * _LINE
+            drawn.append(f"BT /F1 12 Tf {_LEFT} {height} Td ({words}) Tj ET")
+        stream = "\n".join(drawn).encode("latin-1", "replace")
+        kids.append(len(objects) + 1)
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {PAGE_WIDTH:.0f} {PAGE_HEIGHT:.0f}]"
+            f" /Resources << /Font << /F1 3 0 R >> >> /Contents {len(objects) + 2} 0 R >>".encode()
+        )
+        objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
+    objects[1] = (
+        f"<< /Type /Pages /Count {len(kids)} /Kids [{' '.join(f'{k} 0 R' for k in kids)}] >>"
+    ).encode()
+    objects[2] = b"<< /Type /Font /Subtype /Type1 /BaseFont /Courier >>"
+    body, places = b"%PDF-1.4\n", []
+    for number, one in enumerate(objects, 1):
+        places.append(len(body))
+        body += b"%d 0 obj\n%s\nendobj\n" % (number, one)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    size = len(objects) + 1
+    return body + (
+        b"xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R >>\n"
+        b"startxref\n%d\n%%%%EOF\n" % (size, table, size, len(body))
+    )
+
+
+def stored(
+    data: bytes,
+    document: ParsedDocument,
+    *,
+    clauses: Sequence[ClauseRecord] = (),
+    references: Sequence[ReferenceRecord] = (),
+    skip_after: int | None = None,
+    **fields: Any,
+) -> PolicyVersion:
+    """A version that awaits approval with what a parser found, without running that parser.
+
+    Passages that reach beyond `skip_after` are left out, as a fault would.
+    """
+    fields.setdefault("file_name", "policy.pdf")
+    return stored_again(
+        received(data, **fields),
+        document,
+        clauses=clauses,
+        references=references,
+        skip_after=skip_after,
+    )
+
+
+def stored_again(
+    made: PolicyVersion,
+    document: ParsedDocument,
+    *,
+    clauses: Sequence[ClauseRecord] = (),
+    references: Sequence[ReferenceRecord] = (),
+    skip_after: int | None = None,
+) -> PolicyVersion:
+    """The same for a version that waits to be read."""
+    job = pipeline._claim(made.pk)
+    assert job is not None
+    sections = build_sections(document, fallback_title=made.policy.title)
+    chunks = build_chunks(document, sections, count_tokens=lambda text: len(text.split()))
+    if skip_after is not None:
+        chunks = tuple(chunk for chunk in chunks if chunk.end <= skip_after)
+    findings = screen.screen_document(document, sections, chunks, "", "")
+    processed = ProcessedDocument(
+        document, sections, chunks, findings, tuple(clauses), tuple(references)
+    )
+    pipeline._store(job, processed)
+    return version(made.pk)
+
+
+def published_pdf(pages: Sequence[Sequence[str]], **fields: Any) -> PolicyVersion:
+    """A PDF that readers with its labels can read."""
+    more = {
+        key: fields.pop(key) for key in ("hidden", "active_content", "warnings") if key in fields
+    }
+    data, document = pdf(pages, **more)
+    made = stored(data, document, file_name=fields.pop("file_name", "policy.pdf"), **fields)
+    actions.approve_version(made.pk, reviewer=None)
+    return index(made.pk)

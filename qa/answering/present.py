@@ -92,7 +92,7 @@ def _citation_json(citation: VerifiedCitation, n: int) -> dict[str, Any]:
         "quote": citation.quote,
         "start": start,
         "end": end,
-        "page": part.page if part else None,
+        "page": part.page_at(start) if part else None,
         "chunk_id": part.chunk_id if part else None,
         "url": f"{_address(passage)}&start={start}&end={end}#cited",
     }

@@ -197,6 +197,20 @@ class SpanSchema(serializers.Serializer[Any]):
     end = serializers.IntegerField()
 
 
+class ClauseSchema(SpanSchema):
+    """A labelled clause, as a stretch of `text`."""
+
+    label = serializers.CharField()  # type: ignore[assignment]  # a field of that name
+
+
+class ReferenceSchema(SpanSchema):
+    """Words of `text` that name another clause which the caller may read too."""
+
+    section = serializers.UUIDField(help_text="For GET sections/{id}.")
+    section_title = serializers.CharField()
+    label = serializers.CharField(allow_null=True)  # type: ignore[assignment]  # a field of that name
+
+
 class SectionSchema(serializers.Serializer[Any]):
     """What the caller may read of one section; `[…]` stands where something is left out."""
 
@@ -213,15 +227,23 @@ class SectionSchema(serializers.Serializer[Any]):
     text = serializers.CharField()
     cited = SpanSchema(allow_null=True)
     has_gaps = serializers.BooleanField()
+    clauses = ClauseSchema(many=True)
+    references = ReferenceSchema(many=True)
+    pages = serializers.ListField(
+        child=serializers.IntegerField(),
+        help_text="Of the file, where it has pages; for GET sections/{id}/pages/{page}.",
+    )
+    source_url = serializers.CharField(allow_null=True, help_text="The official text.")
     ask = serializers.CharField(allow_null=True)
     url = serializers.CharField()
 
 
 class NoticeSchema(serializers.Serializer[Any]):
-    """Something the owner should know about a file."""
+    """Something the owner should know about a file; `pages` is empty where it is all of it."""
 
     code = serializers.CharField()
     message = serializers.CharField()
+    pages = serializers.ListField(child=serializers.IntegerField())
 
 
 class AcceptedSchema(serializers.Serializer[Any]):
@@ -265,6 +287,21 @@ class VersionSchema(serializers.Serializer[Any]):
     warnings = NoticeSchema(many=True)
     failure = serializers.CharField(allow_null=True)
     url = serializers.CharField()
+
+
+class PageSchema(serializers.Serializer[Any]):
+    """A page of the file; lengths are points, from the upper left corner."""
+
+    section = serializers.UUIDField()
+    page = serializers.IntegerField()
+    label = serializers.CharField(help_text="What the document itself calls the page.")  # type: ignore[assignment]  # a field of that name
+    width = serializers.FloatField()
+    height = serializers.FloatField()
+    boxes = serializers.ListField(
+        child=serializers.ListField(child=serializers.FloatField(), min_length=4, max_length=4),
+        help_text="Around the words from `start` to `end`: left, top, right, bottom.",
+    )
+    image = serializers.CharField(help_text="Address of the page as PNG.")
 
 
 class MeSchema(serializers.Serializer[Any]):

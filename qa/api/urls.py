@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from qa.api import docs, problems, uploads, views
+from qa.api import docs, originals, problems, uploads, views
 
 urlpatterns = [
     path("v1/ask", views.AskView.as_view(), name="api-ask"),
@@ -11,6 +11,21 @@ urlpatterns = [
     path("v1/answers/<uuid:public_id>", views.AnswerView.as_view(), name="api-answer"),
     path("v1/policies", views.PoliciesView.as_view(), name="api-policies"),
     path("v1/sections/<uuid:public_id>", views.SectionView.as_view(), name="api-section"),
+    path(
+        "v1/sections/<uuid:public_id>/pages/<int:number>",
+        originals.PageOfSectionView.as_view(),
+        name="api-section-page",
+    ),
+    path(
+        "v1/sections/<uuid:public_id>/pages/<int:number>/image",
+        originals.PageImageView.as_view(),
+        name="api-section-page-image",
+    ),
+    path(
+        "v1/policies/<str:slug>/versions/<int:number>/file",
+        originals.FileView.as_view(),
+        name="api-file",
+    ),
     path("v1/ingest", uploads.IngestView.as_view(), name="api-ingest"),
     path("v1/versions/<uuid:public_id>", uploads.VersionView.as_view(), name="api-version"),
     path("v1/me", views.MeView.as_view(), name="api-me"),

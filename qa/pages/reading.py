@@ -10,10 +10,14 @@ from uuid import UUID
 
 from documents import access
 from documents.access import ReadableSection, Reader, Reading
-from qa.pages.shown import Piece, days, reflowed
+from qa.pages import marking, originals
+from qa.pages.originals import ShownPage
+from qa.pages.shown import Piece, days
 from qa.records import Passage
 from qa.retrieval.search import joined
 from qa.retrieval.sections import SectionText, located
+
+MOST_IMAGES = 2  # of cited pages on one page
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,11 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class ShownSection:
-    """One section below its headings: those of parents come with their first readable child."""
+    """One section below its headings: those of parents come with their first readable child.
+
+    `pages` are those of the file on which the readable text stands; `source_url` leads to the
+    official text of an article.
+    """
 
     anchor: str
     name: str
@@ -44,11 +52,13 @@ class ShownSection:
     headings: tuple[Heading, ...]
     blocks: tuple[Block, ...]
     url: str
+    pages: tuple[int, ...] = ()
+    source_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownVersion:
-    """The version of a policy that a page shows."""
+    """The version of a policy that a page shows; `file_url` where its reader may have the file."""
 
     title: str
     slug: str
@@ -59,6 +69,7 @@ class ShownVersion:
     language: str
     is_in_force: bool
     has_pending_review: bool
+    file_url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +82,18 @@ class PolicyPage:
 
 @dataclass(frozen=True, slots=True)
 class SectionPage:
-    """One section between its neighbours; `is_marked` when the cited words were found in it."""
+    """One section between its neighbours; `is_marked` when the cited words were found in it.
+
+    `cited_pages` are images of the file with those words marked, `pages` leads to the others.
+    """
 
     version: ShownVersion
     section: ShownSection
     before: ShownSection | None
     after: ShownSection | None
     is_marked: bool
+    cited_pages: tuple[ShownPage, ...]
+    pages: tuple[ShownPage, ...]
 
 
 def policy_page(reader: Reader, slug: str, as_of: date | None) -> PolicyPage | None:
@@ -88,10 +104,12 @@ def policy_page(reader: Reader, slug: str, as_of: date | None) -> PolicyPage | N
     """
     with access.reading_as(reader, as_of) as reading:
         sections = access.readable_sections(reading, slug)
+        sections = access.with_references(reading, sections)
     if not sections:
         return None
+    taken: set[str] = set()
     shown = tuple(
-        _shown(section, headings)
+        _shown(section, headings, taken=taken)
         for section, headings in zip(sections, headings_of(sections), strict=True)
     )
     return PolicyPage(_version(sections[0], reading), shown)
@@ -109,15 +127,20 @@ def section_page(
         section = access.readable_section(reading, public_id)
         if section is None:
             return None
+        section = access.with_references(reading, [section])[0]
         near = access.readable_sections(reading, section.policy_slug)
     at = [other.public_id for other in near].index(section.public_id)
     shown = _shown(section, span=span)
+    images = originals.pages_of(reader, section, reading.as_of, span)
+    cited = tuple(page for page in images if page.boxes)[:MOST_IMAGES]
     return SectionPage(
         version=_version(section, reading),
         section=shown,
         before=_shown(near[at - 1]) if at else None,
         after=_shown(near[at + 1]) if at + 1 < len(near) else None,
         is_marked=any(piece.quotes for block in shown.blocks for piece in block.pieces),
+        cited_pages=cited,
+        pages=tuple(page for page in images if page not in cited),
     )
 
 
@@ -135,6 +158,7 @@ def _version(section: ReadableSection, reading: Reading) -> ShownVersion:
         is_in_force=section.effective_from <= reading.today
         and (last is None or reading.today <= last),
         has_pending_review=bool(waiting),
+        file_url=originals.file_url(reading, section),
     )
 
 
@@ -197,21 +221,25 @@ def _shown(
     headings: tuple[Heading, ...] = (),
     *,
     span: tuple[int, int] | None = None,
+    taken: set[str] | None = None,
 ) -> ShownSection:
     text, parts, _ = joined(section.chunks)
+    found = SectionText(section, text, parts, located(parts, span))
+    marks = marking.marks_of(found, taken=taken if taken is not None else set())
     return ShownSection(
         anchor=_anchor(section),
         name=section.path[-1] if section.path else section.title,
         path=section.path[:-1],
         headings=headings,
-        blocks=_blocks(SectionText(section, text, parts, located(parts, span))),
+        blocks=_blocks(found, marks),
         url=_url(section),
+        pages=section.pages,
+        source_url=section.source_url,
     )
 
 
-def _blocks(found: SectionText) -> tuple[Block, ...]:
-    """The text parted at its gaps, with the cited stretch marked in each part."""
-    start, end = found.cited or (0, 0)
+def _blocks(found: SectionText, marks: marking.Marks) -> tuple[Block, ...]:
+    """The text parted at its gaps, with the cited stretch, clauses and references in each part."""
     blocks: list[Block] = []
     at = 0
     edges = [
@@ -221,16 +249,8 @@ def _blocks(found: SectionText) -> tuple[Block, ...]:
     ]
     for edge in [*edges, len(found.text)]:
         close = edge - len(Passage.GAP) if edge in edges else edge
-        blocks.append(Block(_marked(found.text, at, close, start, end), bool(blocks)))
+        is_first = not any(piece.quotes for block in blocks for piece in block.pieces)
+        pieces = marking.cut(found.text, at, close, marks, is_first=is_first)
+        blocks.append(Block(pieces, bool(blocks)))
         at = edge
     return tuple(blocks)
-
-
-def _marked(text: str, begin: int, close: int, start: int, end: int) -> tuple[Piece, ...]:
-    """`text[begin:close]` with what of `text[start:end]` lies in it marked."""
-    flowing = reflowed(text[begin:close])
-    first, last = max(start - begin, 0), min(end, close) - begin
-    if first >= last:
-        return (Piece(flowing),)
-    cut = [Piece(flowing[:first]), Piece(flowing[first:last], "cited"), Piece(flowing[last:])]
-    return tuple(piece for piece in cut if piece.text)

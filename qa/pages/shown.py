@@ -27,10 +27,17 @@ _CJK = re.compile(r"[\u2e80-\u9fff\uff00-\uffef]")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of text; `quotes` are the keys of the quotes that cover it, parted by blanks."""
+    """A stretch of text; `quotes` are the keys of the quotes that cover it, parted by blanks.
+
+    On the page of a policy it may lead to the clause that it names (`url`, with the `title` of
+    its section), and clauses begin with it that can be pointed at (`anchors`).
+    """
 
     text: str
     quotes: str = ""
+    url: str = ""
+    title: str = ""
+    anchors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

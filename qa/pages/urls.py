@@ -9,6 +9,17 @@ urlpatterns = [
     path("", views.ask, name="ask"),
     path("policies/", views.policies, name="policies"),
     path("policies/<str:slug>/", views.policy, name="policy"),
+    path("policies/<str:slug>/versions/<int:number>/file", views.file, name="policy-file"),
+    path(
+        "policies/<str:slug>/versions/<int:number>/pages/<int:page>/",
+        views.page,
+        name="policy-page",
+    ),
+    path(
+        "policies/<str:slug>/versions/<int:number>/pages/<int:page>.png",
+        views.page_image,
+        name="policy-page-image",
+    ),
     path("sections/<uuid:public_id>/", views.section, name="section"),
     path("history/", views.history, name="history"),
     path("history/<uuid:public_id>/", views.past_answer, name="past-answer"),

@@ -9,19 +9,22 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, cast
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
-from documents import access
+from documents import access, actions
 from documents.access import Reader
-from documents.errors import AccessError, DocumentsError, ValidationProblem
+from documents.errors import AccessError, DocumentsError, ParseError, ValidationProblem
 from qa import answer_log, limits, pipeline
+from qa import originals as file_responses
 from qa.answering.gates import MAX_QUESTION_LENGTH
 from qa.answering.present import outcome_json
 from qa.errors import QAError
-from qa.pages import reading, texts
+from qa.pages import originals, reading, texts
 from qa.pages.forms import AskForm, DayForm
 from qa.pages.shown import day, shown_answer
 from qa.pipeline import Asked
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 P = ParamSpec("P")
-_View = Callable[Concatenate[HttpRequest, P], HttpResponse]
+_View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 
 
 def reader_of(request: HttpRequest) -> Reader:
@@ -38,11 +41,13 @@ def reader_of(request: HttpRequest) -> Reader:
     return Reader.for_user(cast("User", request.user))
 
 
-def _with_day(view: Callable[Concatenate[HttpRequest, date | None, P], HttpResponse]) -> _View[P]:
+def _with_day(
+    view: Callable[Concatenate[HttpRequest, date | None, P], HttpResponseBase],
+) -> _View[P]:
     """Hand a view the `as_of` of its address; what is wrong with it becomes a clear page."""
 
     @wraps(view)
-    def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         form = DayForm(request.GET)
         if not form.is_valid():
             return _bad_request(request, " ".join(map(str, form.errors["as_of"])))
@@ -155,6 +160,57 @@ def section(request: HttpRequest, as_of: date | None, public_id: UUID) -> HttpRe
     if page is None:
         raise Http404
     return render(request, "qa/section.html", {"page": page, "has_span": span is not None})
+
+
+@login_required
+@require_safe
+@_with_day
+def page(
+    request: HttpRequest, as_of: date | None, slug: str, number: int, page: int
+) -> HttpResponse:
+    """A page of the file as it is printed, with the cited words marked."""
+    span = _span(request)
+    shown = originals.page_of(reader_of(request), slug, number, page, as_of=as_of, span=span)
+    if shown is None:
+        raise Http404
+    day_asked = as_of.isoformat() if as_of else ""
+    policy_url = f"{reverse('policy', args=[slug])}?{urlencode({'as_of': day_asked})}"
+    context = {"page": shown, "policy_url": policy_url, "number": number}
+    return render(request, "qa/page.html", context)
+
+
+@login_required
+@require_safe
+@_with_day
+def page_image(
+    request: HttpRequest, as_of: date | None, slug: str, number: int, page: int
+) -> HttpResponse:
+    """The image of a page, for those who may read all that is on it."""
+    view = access.readable_page(reader_of(request), slug, number, page, as_of=as_of)
+    if view is None:
+        raise Http404
+    try:
+        return file_responses.image_response(view)
+    except (ParseError, FileNotFoundError) as error:
+        raise Http404 from error
+
+
+@login_required
+@require_safe
+@_with_day
+def file(request: HttpRequest, as_of: date | None, slug: str, number: int) -> HttpResponseBase:
+    """The original file, for those who may read all of it."""
+    original = access.readable_file(reader_of(request), slug, number, as_of=as_of)
+    if original is None:
+        raise Http404
+    try:
+        response = file_responses.FileResponse(original)
+    except FileNotFoundError as error:
+        raise Http404 from error
+    if request.method == "GET":
+        user = cast("User", request.user)
+        actions.record_download(original, actor=user, address=request.META.get("REMOTE_ADDR", ""))
+    return response
 
 
 def _span(request: HttpRequest) -> tuple[int, int] | None:

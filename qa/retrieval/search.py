@@ -181,6 +181,7 @@ def joined(chunks: Sequence[ReadableChunk]) -> tuple[str, tuple[PassagePart, ...
                 chunk_start=chunk.start,
                 page=chunk.page,
                 kind=chunk.kind,
+                pages=chunk.pages,
             )
         )
         text += chunk.text

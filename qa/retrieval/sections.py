@@ -47,8 +47,9 @@ def read_section(
     """
     with access.reading_as(reader, as_of) as reading:
         section = access.readable_section(reading, public_id)
-    if section is None:
-        return None
+        if section is None:
+            return None
+        section = access.with_references(reading, [section])[0]
     text, parts, _ = joined(section.chunks)
     return SectionText(section, text, parts, located(parts, span))
 
@@ -89,6 +90,40 @@ def section_json(found: SectionText) -> dict[str, Any]:
         "text": found.text,
         "cited": {"start": start, "end": end} if found.cited else None,
         "has_gaps": Passage.GAP in found.text,
+        "clauses": _clauses(found),
+        "references": _references(found),
+        "pages": list(section.pages),
+        "source_url": section.source_url or None,
         "ask": section.contact or None,
         "url": f"/sections/{section.public_id}/?as_of={section.effective_from.isoformat()}",
     }
+
+
+def _clauses(found: SectionText) -> list[dict[str, Any]]:
+    """The labelled clauses that begin in the text; a clause ends with its readable part."""
+    return [
+        {
+            "label": clause.label,
+            "start": start,
+            "end": min(start + clause.end - clause.start, part.end),
+        }
+        for chunk, part in zip(found.section.chunks, found.parts, strict=True)
+        for clause in chunk.clauses
+        if part.start <= (start := part.start + clause.start - part.chunk_start) < part.end
+    ]
+
+
+def _references(found: SectionText) -> list[dict[str, Any]]:
+    """The words that name another clause, where the caller may read that one too."""
+    return [
+        {
+            "start": part.start + one.start - part.chunk_start,
+            "end": part.start + one.end - part.chunk_start,
+            "section": str(one.section),
+            "section_title": one.title,
+            "label": one.label,
+        }
+        for chunk, part in zip(found.section.chunks, found.parts, strict=True)
+        for one in chunk.references
+        if one.section is not None
+    ]
