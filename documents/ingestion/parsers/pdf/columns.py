@@ -23,6 +23,8 @@ _MIN_GUTTER = 0.8  # of the type's size
 _MIN_COLUMN = 60.0  # points
 _MIN_ROWS = 2
 _MAX_TRIED = 12
+_SHARED = 0.7  # of the blank stripes of a side, where blocks stand side by side
+_LARGE_STRIPE = 2.7  # of the usual distance of lines
 _WIDE_PITCH = 1.45  # of the usual distance of lines: a gap between blocks
 
 
@@ -227,26 +229,47 @@ def _block_tops(lines: list[Line]) -> list[float]:
 
 
 def _bands(lines: list[Line], zone: _Zone) -> list[list[Line]]:
-    """Parts of a zone from top to bottom, cut where a heading stands alone over both sides.
+    """Parts of a zone from top to bottom, cut where white runs across both sides.
 
-    Such a heading is short enough to leave the gutter free; on its height the other side is
-    empty, and both sides go on below it on the same base line.
+    Two columns of running text share a white stripe only by chance; blocks that stand side by
+    side, and headings over them that are too short to close the gutter, share most of theirs.
     """
-    pitch, middle = _pitch(lines), _middle(zone)
-    cuts = [0]
-    for index in range(1, len(lines) - 1):
-        line = lines[index]
-        above, below = lines[index - 1], lines[index + 1]
-        stands_alone = (
-            line.box[2] <= middle
-            and line.baseline - above.baseline > _WIDE_PITCH * pitch
-            and below.baseline - line.baseline > 1.1 * pitch
-            and below.box[0] < middle < below.box[2]
-            and above.box[0] < middle < above.box[2]
-        )
-        if stands_alone:
-            cuts.append(index)
-    return [lines[a:b] for a, b in zip(cuts, [*cuts[1:], len(lines)], strict=True)]
+    before, after = _sides(lines, zone)
+    pitch = min(_pitch(before), _pitch(after))
+    stripes = _wide_steps(lines, pitch)
+    left, right = _wide_steps(before, pitch), _wide_steps(after, pitch)
+    shared = [stripe for stripe in stripes if _is_large(stripe, pitch)]
+    if len(stripes) >= 2 and len(stripes) >= _SHARED * max(1, min(len(left), len(right))):
+        shared = stripes
+    ends = [start for start, _ in shared]
+    bands: list[list[Line]] = [[]]
+    for line in lines:
+        if ends and line.baseline > ends[0] + 0.01:
+            ends = [end for end in ends if line.baseline <= end + 0.01]
+            bands.append([])
+        bands[-1].append(line)
+    return [band for band in bands if band]
+
+
+def _wide_steps(lines: Sequence[Line], pitch: float) -> list[tuple[float, float]]:
+    """Base lines with a blank stripe between them."""
+    return [
+        (above.baseline, below.baseline)
+        for above, below in pairwise(lines)
+        if _top(below) - _bottom(above) > 0.75 * pitch
+    ]
+
+
+def _is_large(stripe: tuple[float, float], pitch: float) -> bool:
+    return stripe[1] - stripe[0] > _LARGE_STRIPE * pitch
+
+
+def _top(line: Line) -> float:
+    return line.box[1] if line.table else line.baseline - 0.75 * line.size
+
+
+def _bottom(line: Line) -> float:
+    return line.box[3] if line.table else line.baseline + 0.2 * line.size
 
 
 def _pitch(lines: Sequence[Line]) -> float:

@@ -48,7 +48,7 @@ class PdfFile:
             ParseError: `encrypted` when it asks for a password, `refused` when it is damaged or
                 has too many pages.
         """
-        self._document = _opened(data)
+        self._document = opened(data)
         self.page_count = len(self._document)
         if self.page_count > MAX_PAGES:
             self.close()
@@ -149,7 +149,12 @@ class PdfFile:
         return _utf16(bytes(buffer), length) or None
 
 
-def _opened(data: bytes) -> pdfium2.PdfDocument:
+def opened(data: bytes) -> pdfium2.PdfDocument:
+    """Open a PDF; an empty user password opens a file that only its owner may change.
+
+    Raises:
+        ParseError: `encrypted` when it asks for a password, `refused` when it is damaged.
+    """
     try:
         return pdfium2.PdfDocument(data)
     except pdfium2.PdfiumError as error:

@@ -34,6 +34,7 @@ _OPEN = re.compile(
 )
 _LEADERS = re.compile(r"(?:\.\s?){5,}|…{2,}|_{5,}\s*\d+$")
 _PAGE = re.compile(r"\d{1,4}|[ivxlc]{1,6}")
+_SAME_COLUMN = 12.0  # points
 _MAX_PITCH = 2.1  # of the type's size: lines further apart are no paragraph
 
 
@@ -52,15 +53,49 @@ def build_paragraphs(
     pages: Sequence[tuple[int, Sequence[Region]]], setting: Setting
 ) -> list[Paragraph]:
     """The paragraphs of all pages in reading order, joined over borders where a sentence runs."""
-    done: list[Paragraph] = []
-    for page, regions in pages:
-        for region in regions:
-            inside = _of_region(page, region, setting)
-            if inside and done and _runs_on(done[-1], inside[0]):
-                done[-1].lines.extend(inside[0].lines)
-                inside = inside[1:]
-            done.extend(inside)
-    return done
+    return _Builder(setting).build(pages)
+
+
+class _Builder:
+    """Joins the paragraphs of regions over the borders between them."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self._done: list[Paragraph] = []
+        self._tails: list[tuple[Region, Paragraph]] = []  # of the page before
+        self._continued: set[int] = set()
+
+    def build(self, pages: Sequence[tuple[int, Sequence[Region]]]) -> list[Paragraph]:
+        for page, regions in pages:
+            tails: dict[int, tuple[Region, Paragraph]] = {}  # the lowest of each column
+            for region in regions:
+                inside = _of_region(page, region, self._setting)
+                if not inside:
+                    continue
+                before = self._continues(region, inside[0])
+                if before is not None:
+                    before.lines.extend(inside[0].lines)
+                    self._continued.add(id(before))
+                    inside[0] = before
+                self._done.extend(inside[before is not None :])
+                tails[round(region.left / _SAME_COLUMN)] = (region, inside[-1])
+                self._continued.discard(id(inside[-1]))
+            self._tails = list(tails.values()) or self._tails
+        return self._done
+
+    def _continues(self, region: Region, first: Paragraph) -> Paragraph | None:
+        """The paragraph that a region's first one goes on with.
+
+        Texts that run side by side over a page (two languages, two versions) leave an open
+        paragraph in each column; the one above in the same column comes first.
+        """
+        for other, tail in self._tails:
+            is_same = abs(other.left - region.left) < _SAME_COLUMN and len(self._tails) > 1
+            is_open = id(tail) not in self._continued and tail is not self._done[-1]
+            starts_low = text_of(first.lines[0][1])[:1].islower() if not first.table else False
+            if is_same and is_open and starts_low and _runs_on(tail, first):
+                return tail
+        return self._done[-1] if self._done and _runs_on(self._done[-1], first) else None
 
 
 def _of_region(page: int, region: Region, setting: Setting) -> list[Paragraph]:
@@ -94,6 +129,8 @@ def _belongs(paragraph: Paragraph, line: Line, region: Region, setting: Setting)
     if is_contents_entry(above) or is_contents_entry(line):
         return False
     had_room = _had_room(above, line, region)
+    if _changes_weight(paragraph, line, had_room=had_room):
+        return False
     if is_strong_label(text) and (had_room or ends_sentence(before)):
         return False
     if opens_clause(text) and (had_room or ends_sentence(before) or _outdents(paragraph, line)):
@@ -120,14 +157,20 @@ def _pitch_of(paragraph: Paragraph, line: Line, setting: Setting) -> float:
 
 
 def _is_alike(above: Line, line: Line) -> bool:
-    """The same type: size, and bold or not as a whole."""
-    if abs(above.size - line.size) > _SIZE_CHANGE * max(above.size, line.size):
-        return False
-    return (
-        is_bold(above) == is_bold(line)
-        or not (is_bold(above) or is_bold(line))
-        or (_is_partly_bold(above) and _is_partly_bold(line))
-    )
+    """Whether two lines are set in type of one size."""
+    return abs(above.size - line.size) <= _SIZE_CHANGE * max(above.size, line.size)
+
+
+def _changes_weight(paragraph: Paragraph, line: Line, *, had_room: bool) -> bool:
+    """Whether bold type begins or ends with the line, as it does around a heading.
+
+    A line that happens to be bold inside a sentence is no border.
+    """
+    is_low = text_of(line)[:1].islower()
+    if all(is_bold(other) for _, other in paragraph.lines):
+        return not is_bold(line) and (had_room or not is_low)
+    above = paragraph.lines[-1][1]
+    return is_bold(line) and not _is_partly_bold(above) and (had_room or not is_low)
 
 
 def is_bold(line: Line) -> bool:
@@ -201,7 +244,7 @@ def _runs_on(before: Paragraph, after: Paragraph) -> bool:
     if before.table is not None or after.table is not None:
         return False
     above, line = before.lines[-1][1], after.lines[0][1]
-    if not _is_alike(above, line):
+    if not _is_alike(above, line) or _changes_weight(before, line, had_room=False):
         return False
     text, last = text_of(line), text_of(above)
     if is_contents_entry(above) or is_contents_entry(line) or is_strong_label(text):
