@@ -9,6 +9,11 @@ from documents.ingestion.sequence import Fit, follow
 
 # Schemes whose count begins anew inside an annex.
 _RESTARTING = (Scheme.ROMAN, Scheme.LETTER, Scheme.HAN_FORMAL, Scheme.HAN_ENUMERATION)
+# Schemes whose number begins the numbers of what is inside: `Section 3`, `3.1`.
+_COUNTED_ON = frozenset(
+    {Scheme.SECTION, Scheme.ARTICLE, Scheme.CHAPTER, Scheme.PART, Scheme.PARAGRAPH_SIGN,
+     Scheme.ROMAN, Scheme.TITLE}
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -23,8 +28,10 @@ class Counting:
     last: dict[Scheme, tuple[int, ...]] = field(default_factory=dict)
     is_fresh: bool = True
     container: Scheme | None = None
+    container_value: tuple[int, ...] = ()
     holds_clauses: bool = True
     top_indent: int | None = None
+    top_delimiter: str | None = None
 
     def resolve(self, label: Label) -> Label:
         """`C.` after `B.` is a letter, though it is a roman numeral too."""
@@ -40,6 +47,10 @@ class Counting:
     def fit(self, label: Label) -> Fit:
         """How a decimal number follows the one before."""
         last, value = self.decimal, label.value
+        outer = self.container_value
+        if outer and len(value) > 1 and value[: len(outer)] == outer:
+            # `3.1` below `Section 3` counts on from there.
+            last = last if last is not None and last[: len(outer)] == outer else outer
         if last is None:
             return Fit.FIRST
         fit = follow(last, value)
@@ -51,21 +62,26 @@ class Counting:
         last = self.last.get(label.scheme)
         if last is None:
             return Fit.FIRST
-        return follow(last, label.value) if label.value > last else Fit.BACK
+        if label.value > last:
+            return follow(last, label.value)
+        return Fit.RESTART if self.is_fresh and label.value[-1] == 1 else Fit.BACK
 
-    def remember(self, label: Label | None, indent: int) -> None:
-        """Take a heading into account."""
+    def remember(self, label: Label | None, indent: int | None) -> None:
+        """Take a heading into account; `indent` is None where its line does not show it."""
         if label is None:
             self.is_fresh, self.container, self.holds_clauses = True, None, False
+            self.container_value = ()
             return
         if label.scheme is Scheme.DECIMAL:
-            self.decimal, self.is_fresh = label.value, False
+            self.decimal, self.is_fresh, self.holds_clauses = label.value, False, True
+            self.container_value = ()
             if len(label.value) == 1:
-                self.top_indent = indent
+                self.top_indent, self.top_delimiter = indent, label.delimiter
             return
         self.last[label.scheme] = label.value
         self.is_fresh, self.container, self.holds_clauses = True, label.scheme, True
         self.top_indent = None
+        self.container_value = label.value if label.scheme in _COUNTED_ON else ()
         if label.scheme is Scheme.HAN_FORMAL:
             self.last.pop(Scheme.HAN_ENUMERATION, None)
         if label.scheme in (Scheme.ANNEX, Scheme.HAN_SUPPLEMENT):

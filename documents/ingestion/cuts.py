@@ -38,6 +38,11 @@ _NOT_AFTER = re.compile(
     re.IGNORECASE,
 )
 _LAST_WORD = re.compile(r"\w[\w'’&/-]*$")
+_LABEL_ALONE = re.compile(
+    r"\s*(?:(?:ARTICLE|Article|SECTION|Section|EXHIBIT|Exhibit|SCHEDULE|Schedule)\s+)?"
+    r"\(?(?:\d{1,3}(?:\.\d{1,3}){0,4}|[IVXLC]{1,6}|[A-Za-z]|[ivxl]{1,5})[.):]?\s*"
+)
+_LABEL_REACH = 24
 _REACH = 24
 
 
@@ -45,7 +50,17 @@ def cut_points(raw: str) -> list[int]:
     """Offsets in `raw`, one printed line, at which a section could begin, in order."""
     if len(raw) < _MIN_LENGTH:
         return []
-    return [match.end() for match in _CUT.finditer(raw) if _may_end(raw, match.start())]
+    points: list[int] = []
+    last = 0
+    for match in _CUT.finditer(raw):
+        if match.start() - last <= _LABEL_REACH and _LABEL_ALONE.fullmatch(
+            raw, last, match.start()
+        ):
+            continue  # the wide gap after a label
+        if _may_end(raw, match.start()):
+            last = match.end()
+            points.append(last)
+    return points
 
 
 def _may_end(raw: str, end: int) -> bool:

@@ -34,34 +34,41 @@ class Enumerations:
         line, value = self._around.lines[index], label.value[0]
         if self._around.is_mostly_marked or self._count.container in _ARTICLES:
             return True
+        fit = self._count.fit(label)
         top_indent = self._count.top_indent
         if top_indent is not None and line.indent > top_indent + _MAX_INDENT_STEP:
-            return True
-        fit = self._count.fit(label)
+            counts_on = fit is Fit.NEXT and label.delimiter == self._count.top_delimiter
+            if not counts_on or self._run:
+                return True
         runs_on = self._run and value == self._run + 1
         if runs_on and not self._ends(index, rest, form, fit):
             self._run, self._line = value, index
             return True
-        if value == 1 and self._begins(index, form, fit):
+        if value == 1 and self._begins(index, rest, form, fit):
             self._run, self._line = 1, index
             return True
         return False
 
-    def _begins(self, index: int, form: Form, fit: Fit) -> bool:
+    def _begins(self, index: int, rest: str, form: Form, fit: Fit) -> bool:
         line, following = self._around.lines[index], self._around.label(index + 1)
         if fit is Fit.BACK or (following is not None and following.value == (1,)):
             return True
         is_item = line.kind is BlockKind.LIST_ITEM and bool(self._around.marked_count)
         if is_item and form is Form.CLAUSE:
             return True
-        return self._around.follows_lead_in(index) and not self._begins_clauses(index, fit)
+        is_introduced = self._around.follows_lead_in(index)
+        return is_introduced and not self._begins_clauses(index, rest, fit)
 
-    def _begins_clauses(self, index: int, fit: Fit) -> bool:
-        """Whether `the parties agree as follows:` leads to the clauses of the whole document.
+    def _begins_clauses(self, index: int, rest: str, fit: Fit) -> bool:
+        """Whether `the parties agree as follows:` leads to the clauses of the whole document."""
+        may_hold = self._count.holds_clauses or titles.run_in_title(rest) is not None
+        is_first = fit in (Fit.FIRST, Fit.RESTART) and may_hold
+        label = self._around.labels[index]
+        return is_first and label is not None and self.begins_long_clauses(index, label)
 
-        They are long, as the items of a list are not.
-        """
-        if fit not in (Fit.FIRST, Fit.RESTART) or not self._count.holds_clauses:
+    def begins_long_clauses(self, index: int, label: Label) -> bool:
+        """Whether `1.` and what counts on from it are too long for the items of a list."""
+        if label.value != (1,):
             return False
         lines = self._around.lines
         last, steps = index, 0

@@ -33,6 +33,7 @@ _CONTAINERS = (_KEYWORDS | _HAN | {Scheme.ROMAN, Scheme.LETTER}) - {
 # Units that ordinary sentences count too (`第一款`), so nothing but a heading's blank tells them.
 _HAN_MINOR = frozenset({Scheme.HAN_SUBSECTION, Scheme.HAN_ITEM})
 _HAN_OUTLINE = frozenset({Scheme.HAN_FORMAL, Scheme.HAN_ENUMERATION})
+_BEGIN_OR_GO_ON = frozenset({Fit.FIRST, Fit.NEXT, Fit.RESTART})
 _MAX_TOP_DECIMAL = 200  # larger numbers are years and amounts
 _MAX_INLINE_STEP = 3
 _CONFIRMATIONS = 2  # numbers that must follow for a count to begin inside a printed line
@@ -64,7 +65,7 @@ class _Finder:
                 if heading.body_start >= line.end:
                     self._around.heading_lines.add(index)
                 self._lists.leave()
-                self._count.remember(heading.label, line.indent)
+                self._count.remember(heading.label, None if line.is_inline else line.indent)
                 headings.append(heading)
         return headings
 
@@ -156,7 +157,8 @@ class _Finder:
     def _takes_decimal(self, index: int, label: Label, rest: str, form: Form) -> bool:
         is_titled = form is Form.TITLE and self._names_a_subject(label, rest)
         is_measure = titles.is_measure(rest) and not is_titled
-        if label.value[0] > _MAX_TOP_DECIMAL or is_measure:
+        is_next = self._count.fit(label) is Fit.NEXT
+        if is_measure or (label.value[0] > _MAX_TOP_DECIMAL and not is_next):
             return False
         if len(label.value) == 1:
             return self._takes_top_decimal(index, label, rest, form)
@@ -180,29 +182,40 @@ class _Finder:
     def _takes_top_decimal(self, index: int, label: Label, rest: str, form: Form) -> bool:
         if self._lists.holds(index, label, rest, form):
             return False
+        if self._around.is_of_minor_style(label):
+            return False
         fit = self._count.fit(label)
         if form is Form.ALONE:
             return self._takes_number_alone(index, label, fit)
         if not titles.begins_words(rest) or (not label.delimiter and titles.is_table_row(rest)):
             return False
         if fit is Fit.NEXT or (fit is Fit.FIRST and label.value == (1,)):
-            return form is Form.TITLE or self._may_be_clause(index, label)
+            return form is Form.TITLE or self._may_be_clause(index, label, rest)
         if fit is Fit.RESTART:
-            return form is Form.TITLE or self._count.container in _CONTAINERS
+            is_in_container = self._count.container in _CONTAINERS
+            is_clause = is_in_container or self._may_be_clause(index, label, rest)
+            return form is Form.TITLE or is_clause
         is_titled = form is Form.TITLE or titles.run_in_title(rest) is not None
         is_near = fit in (Fit.FIRST, Fit.AHEAD)
         return is_titled and is_near and self._around.stands_free(index)
 
     def _takes_number_alone(self, index: int, label: Label, fit: Fit) -> bool:
         """`3.` above its title; without the full stop a page number looks the same."""
-        if fit not in (Fit.FIRST, Fit.NEXT) or self._lines[index].is_before_blank:
-            return label.delimiter == "." and reads_as_title(self._around, index + 1)
-        is_sure = label.delimiter == "." or (fit is Fit.NEXT and label.value != (1,))
-        return is_sure and reads_as_title(self._around, index + 1)
-
-    def _may_be_clause(self, index: int, label: Label) -> bool:
-        if not self._count.holds_clauses:
+        if fit not in _BEGIN_OR_GO_ON or not reads_as_title(self._around, index + 1):
             return False
+        if label.delimiter == ".":
+            return True
+        return fit is Fit.NEXT and not self._lines[index].is_before_blank
+
+    def _may_be_clause(self, index: int, label: Label, rest: str) -> bool:
+        """Whether a numbered sentence is a clause.
+
+        Below a heading without a number a list is likelier: there it must have a title of its
+        own, or be the first of several that are long.
+        """
+        if not self._count.holds_clauses:
+            has_title = bool(label.delimiter) and titles.run_in_title(rest) is not None
+            return has_title or self._lists.begins_long_clauses(index, label)
         if label.delimiter or self._count.decimal is not None:
             return True
         place = self._around.next_place(index, Scheme.DECIMAL, (label.value[0] + 1,))
@@ -221,8 +234,8 @@ class _Finder:
             return False
         fit = self._count.keyword_fit(label)
         if is_clause:
-            return is_free and (bool(label.delimiter) or fit in (Fit.FIRST, Fit.NEXT))
-        if fit is Fit.BACK:
+            return is_free and (bool(label.delimiter) or fit in _BEGIN_OR_GO_ON)
+        if fit in (Fit.BACK, Fit.RESTART):
             is_annex = label.scheme is Scheme.ANNEX
             return self._count.is_fresh or line.is_after_blank or is_annex
         return True
@@ -232,7 +245,7 @@ class _Finder:
             return form is Form.TITLE and not label.is_glued and self._around.stands_free(index)
         if label.scheme is not Scheme.HAN_ARTICLE:
             return form is not Form.CLAUSE
-        if self._count.keyword_fit(label) is Fit.BACK:
+        if self._count.keyword_fit(label) in (Fit.BACK, Fit.RESTART):
             is_fresh = self._count.is_fresh or self._lines[index].is_after_blank
             return label.value == (1,) and is_fresh
         return not label.is_glued or self._around.stands_free(index)

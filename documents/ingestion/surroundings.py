@@ -16,6 +16,8 @@ from documents.records import BlockKind, MediaType, ParsedDocument
 TEXT_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST_ITEM})
 _MIN_NUMBERED_LINES = 3
 _MIN_MARKED = 2
+_MIN_RUN = 2
+_MAIN_RUN = 4
 
 
 class Form(Enum):
@@ -47,6 +49,7 @@ class Surroundings:
         self.heading_lines: set[int] = set()  # that hold no words of a clause
         self.skip = -1  # a line that was taken as the title of the one before
         self._places = self._find_labels()
+        self._runs = self._find_runs()
         self._first_after_blank = next(
             (i for i, line in enumerate(self.lines) if i and line.is_after_blank), len(self.lines)
         )
@@ -57,6 +60,26 @@ class Surroundings:
             if label is not None and index not in self.contents:
                 places[label.scheme, label.value].append(index)
         return places
+
+    def _find_runs(self) -> dict[str, int]:
+        """For each closing mark the longest run of top numbers with words after them."""
+        lengths: dict[tuple[str, int], int] = {}
+        runs: dict[str, int] = {}
+        for index, label in enumerate(self.labels):
+            is_top = label is not None and label.scheme is Scheme.DECIMAL and len(label.value) == 1
+            if label is None or not is_top or index in self.contents:
+                continue
+            rest = self.lines[index].text[label.rest_start :].strip()
+            if titles.begins_words(rest):
+                mark, value = label.delimiter, label.value[0]
+                lengths[mark, value] = lengths.get((mark, value - 1), 0) + 1
+                runs[mark] = max(runs.get(mark, 0), lengths[mark, value])
+        return runs
+
+    def is_of_minor_style(self, label: Label) -> bool:
+        """Whether a top number is closed otherwise than the numbers that run through the text."""
+        own = self._runs.get(label.delimiter, 0)
+        return own < _MIN_RUN and max(self._runs.values(), default=0) >= _MAIN_RUN
 
     @property
     def is_mostly_marked(self) -> bool:

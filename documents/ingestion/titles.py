@@ -57,7 +57,7 @@ _REFERENCE = re.compile(
 )
 _HAN_REFERENCE = re.compile("[的中内內之所規规訂订定、，,及或和與与至前後后項项款為为等但以時时者]")
 _RUN_IN = re.compile(
-    r"(?P<title>[A-Z][\w’'/&-]*(?:[ ,]+(?:[A-Z][\w’'/&-]*|a|an|and|as|by|for|from|in|of|on|or|"
+    r"(?P<title>[A-Z][\w’'/&-]*(?:[ ,]{1,2}(?:[A-Z][\w’'/&-]*|a|an|and|as|by|for|from|in|of|on|or|"
     r"the|to|with)){0,7})(?P<mark>[.:])\s+(?=[A-Z\"“‘(])"
 )
 _STARTERS = """
@@ -71,7 +71,7 @@ _UNMARKED_RUN_IN = re.compile(
 )
 WRAP = 160  # characters; a longer line has lost its line breaks
 _BRACKETED = re.compile(r"[（(【\[](?P<title>[^（）()【】\[\]\n]{1,40})[）)】\]]\s*")
-_ABBREVIATION = re.compile(r"(?:No|Nos|Art|Sec|Dr|Mr|Mrs|Ms|Inc|Ltd|Co|St|Note|[A-Z])$")
+_ABBREVIATION = re.compile(r"\b(?:No|Nos|Art|Sec|Dr|Mr|Mrs|Ms|Inc|Ltd|Co|St|Note|[A-Z])$")
 
 
 def is_title(text: str, following: str | None) -> bool:
@@ -82,6 +82,8 @@ def is_title(text: str, following: str | None) -> bool:
         following: the next line of the same paragraph, which may go on with the sentence.
     """
     if not text or text.endswith(_SENTENCE_END) or len(text) > _MAX_TITLE_CHARACTERS:
+        return False
+    if not any(char.isalpha() for char in text):
         return False
     if _has_han(text):
         return len(text) <= _MAX_HAN_TITLE_CHARACTERS and not _HAN_CLAUSE.search(text)
@@ -161,6 +163,8 @@ def run_in_title(rest: str) -> tuple[str, int] | None:
         return match["title"].strip(), match.end()
     match = _RUN_IN.match(rest)
     if match is None or _ABBREVIATION.search(match["title"]):
+        return None
+    if match["title"].split()[-1].casefold() in _SMALL_WORDS:
         return None
     return match["title"], match.end()
 
