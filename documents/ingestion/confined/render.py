@@ -12,11 +12,9 @@ import binascii
 from documents.errors import ParseError
 from documents.ingestion.confined.limits import Limits
 from documents.ingestion.confined.run import parse_confined
-from documents.ingestion.parsers.progress import Progress
-from documents.records import Block, BlockKind, MediaType, ParsedDocument
 
-_ENTRY = "documents.ingestion.confined.render:draw"
-_LIMITS = Limits(cpu_seconds=20, memory_mb=512, output_mb=24)
+_ENTRY = "documents.ingestion.confined.drawing:draw"
+_LIMITS = Limits(cpu_seconds=20, memory_mb=512, output_mb=64)
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -39,13 +37,3 @@ def render_confined(data: bytes, number: int, scale: float) -> bytes:
     if not image.startswith(_PNG):
         raise ParseError("The page cannot be drawn.")
     return image
-
-
-def draw(data: bytes, *, file_name: str, progress: Progress) -> ParsedDocument:
-    """In the child: draw the page that `file_name` says."""
-    from documents.ingestion.parsers.pdf.render import render_page
-
-    number, _, scale = file_name.partition("@")
-    text = base64.b64encode(render_page(data, int(number), float(scale))).decode("ascii")
-    block = Block(BlockKind.CODE, 0, len(text))
-    return ParsedDocument(MediaType.PDF, text, (block,))

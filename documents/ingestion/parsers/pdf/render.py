@@ -43,7 +43,13 @@ def render_page(data: bytes, number: int, scale: float) -> bytes:
 def _png(page: pdfium2.PdfPage, scale: float) -> bytes:
     width, height = page.get_size()
     largest = (MAX_PIXELS / max(width * height, 1.0)) ** 0.5
-    bitmap = page.render(scale=max(min(scale, largest), _MIN_SCALE), rev_byteorder=True)
+    bitmap = page.render(
+        scale=max(min(scale, largest), _MIN_SCALE),
+        rev_byteorder=True,
+        # Notes and form fields are no passages, so no reader gets them as text either.
+        draw_annots=False,
+        may_draw_forms=False,
+    )
     image: Image.Image = bitmap.to_pil().convert("RGB")
     target = io.BytesIO()
     image.save(target, "PNG", compress_level=6)
