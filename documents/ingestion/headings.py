@@ -121,6 +121,9 @@ class _Finder:
             return None
         if label.scheme in self._around.marked_schemes and label.scheme is not Scheme.DECIMAL:
             return None  # the format marks the headings of this kind; the rest is body
+        last = self._count.last.get(label.scheme)
+        if last is not None and self._around.comes_in_its_place(index, label, last):
+            return None
         if line.is_inline and not self._opens_inline(index, label, rest):
             return None
         if not self._takes(index, label, rest, self._around.form(index, rest)):

@@ -118,6 +118,17 @@ class Surroundings:
             place = self.next_place(place, label.scheme, value) if place is not None else None
         return place is not None or inner is not None
 
+    def comes_in_its_place(self, index: int, label: Label, last: tuple[int, ...]) -> bool:
+        """Whether this number comes again later, after the one that ought to come first.
+
+        Then it is only mentioned here: `第十五條` after 第七條, while 第八條 and another 第十五條 are
+        still to come.
+        """
+        if not last or label.value[0] <= last[0] + 1:
+            return False
+        place = self.next_place(index, label.scheme, (last[0] + 1,))
+        return place is not None and self.next_place(place, label.scheme, label.value) is not None
+
     def continues_sentence(self, index: int) -> bool:
         """Whether the line before cannot end there, so this one goes on with it."""
         if index == 0 or self.lines[index].is_after_blank or index - 1 in self.heading_lines:

@@ -55,7 +55,9 @@ _REFERENCE = re.compile(
     r"[(,;)\]/]|(?:and|or|to|of|through|above|below|et|ou|und|oder|bis|du|de|des|der|lit|para|"
     r"paragraph|subsection|sub-section|point)\b|(?:Abs|Satz|Nr|S|al)\b\.?"
 )
-_HAN_REFERENCE = re.compile("[的中内內之所規规訂订定、，,及或和與与至前後后項项款為为等但以時时者]")
+_HAN_REFERENCE = re.compile(
+    "第|有關|有关|[的中内內之所規规訂订定、，,及或和與与至前後后項项款為为等但以時时者]"
+)
 _RUN_IN = re.compile(
     r"(?P<title>[A-Z][\w’'/&-]*(?:[ ,]{1,2}(?:[A-Z][\w’'/&-]*|a|an|and|as|by|for|from|in|of|on|or|"
     r"the|to|with)){0,7})(?P<mark>[.:])\s+(?=[A-Z\"“‘(])"
