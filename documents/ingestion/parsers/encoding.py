@@ -1,62 +1,64 @@
 """Bytes to text: which encoding a text file is in, and clean characters.
 
-UTF-8 is tried strictly first, then what a byte order mark or a pattern of zero bytes
-says, then the East Asian encodings, judged by how many everyday characters of one script
-each gives, and last the one-byte encodings. Replacement characters are never made: what
-fits no encoding is refused.
+A byte order mark decides, then valid UTF-8, then escapes and the pattern of zero bytes. What is
+left is judged by the letters that each encoding gives (`letters`); the encoding that a page
+declares counts unless its letters are clearly worse. Replacement characters are never made, and
+where there is doubt a warning names the guess, so that the uploader looks at the text.
 """
 
 from __future__ import annotations
 
 import codecs
+import math
 import re
-from collections import Counter
 from dataclasses import dataclass
 
-from charset_normalizer import from_bytes
-
 from documents.errors import ParseError
-from documents.ingestion.parsers.scripts import (
-    EVERYDAY_HAN,
-    detect_language,
-    is_han,
-    is_hangul,
-    is_kana,
-    is_wide_mark,
-)
+from documents.ingestion.parsers.declared import declared_encoding
+from documents.ingestion.parsers.letters import alphabetic_score, ideographic_score
 from documents.records import Notice
 
 _MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16: its mark begins with the same bytes
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16: its mark begins with the same bytes
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_EAST_ASIAN = (
-    "big5",
-    "cp950",
-    "big5hkscs",
-    "gb18030",
-    "cp932",
-    "euc_jp",
-    "cp949",
-    "utf_16_le",
-    "utf_16_be",
-)
+_NAMES = {
+    "utf-16-le": "utf-16",
+    "utf-16-be": "utf-16",
+    "utf-32-le": "utf-32",
+    "utf-32-be": "utf-32",
+}
+_EAST_ASIAN = ("big5", "cp950", "big5hkscs", "gb18030", "cp932", "euc_jp", "cp949")
+# In order of use: an earlier one wins where two give texts that are equally likely.
 _ONE_BYTE = (
-    "cp1252", "cp1250", "cp1251", "koi8_r", "mac_cyrillic", "cp1253", "cp1254", "cp1255",
-    "cp1256", "cp1257", "iso8859_2", "cp874",
+    "cp1252", "cp1251", "cp1250", "cp1254", "cp1253", "cp1255", "cp1256", "cp1257", "cp1258",
+    "cp874", "koi8_r", "koi8_u", "iso8859_2", "iso8859_15", "iso8859_5", "iso8859_6", "iso8859_7",
+    "iso8859_8", "iso8859_13", "iso8859_4", "iso8859_3", "iso8859_10", "iso8859_14", "iso8859_16",
+    "cp866", "mac_cyrillic", "mac_roman", "cp850", "cp852", "cp437", "cp737", "cp855", "cp862",
+    "mac_latin2", "mac_greek", "mac_turkish",
 )  # fmt: skip
-# Their unaccented words show through a wrong one-byte guess, so the language tells.
-_NEIGHBOURS = {"hu": "cp1250", "pl": "cp1250", "tr": "cp1254"}
+_HANDICAP = 0.15  # a place later in that list must be this much likelier
+_ISO_2022 = ("iso2022_jp_2", "iso2022_jp_ext", "iso2022_kr")
 _SAMPLE_BYTES = 200_000
-_EAST_ASIAN_THRESHOLD = 0.25  # right guesses score above 0.4 on real files, wrong ones below 0.15
+_JUDGED_BYTES = 40_000
+_DOUBTFUL_MARGIN = 4.0  # log likelihood between the best two texts
+_DOUBTFUL_MEAN = math.log(1e-3)  # a character; right guesses are above 0.005
+_UNLIKELY_MEAN = 1.35 * _DOUBTFUL_MEAN
+_WIDE_MEAN = -8.0  # a character; wrong pairs of bytes give rare ones, below -10
+_DECLARED_MARGIN = 0.7  # a character: how much better a text must be than the declared one
+_MAX_BROKEN_SHARE = 0.002
 _MAX_CONTROL_SHARE = 0.10
-_CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\ufffe\uffff]")
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\ufdd0-\ufdef\ufffe\uffff]")
 _ESCAPES = re.compile("[\x0e\x0f\x1b]")
+_HZ = re.compile(rb"~\{(?:[\x21-\x7e]{2})+~\}")
+_UTF_7 = re.compile(rb"\+[A-Za-z0-9/+]{3,}-?")
 _LINE_ENDS = re.compile("\r\n?|\x0b|\x0c|\x85|\u2028|\u2029")
 _INVISIBLE_ONLY = re.compile("[\\s\u00ad\u200b-\u200f\u2060\ufeff\x00]*")
+_HIGH = re.compile(rb"[^\x00-\x7f]")
+_BROKEN_UTF_8 = "documents.mixed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,17 @@ class Decoded:
     warnings: tuple[Notice, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One way to read the bytes."""
+
+    text: str
+    encoding: str
+    score: float = 0.0
+    is_doubtful: bool = False
+    broken: int = 0  # characters that could not be read
+
+
 def decode(data: bytes) -> Decoded:
     """Read `data` as text: line ends become newlines, control characters go.
 
@@ -75,8 +88,8 @@ def decode(data: bytes) -> Decoded:
         ParseError: `empty` where nothing but white space is left, `refused` where the bytes
             are no text in any encoding known here.
     """
-    text, encoding = _decode(data)
-    text = _LINE_ENDS.sub("\n", text.removeprefix("\ufeff"))
+    reading = _read(data)
+    text = _LINE_ENDS.sub("\n", reading.text.removeprefix("\ufeff"))
     cleaned, removed = _CONTROLS.subn("", text)
     if removed > _MAX_CONTROL_SHARE * max(len(text), 1):
         raise ParseError(
@@ -84,15 +97,38 @@ def decode(data: bytes) -> Decoded:
         )
     if _INVISIBLE_ONLY.fullmatch(cleaned):
         raise ParseError("The file is empty. Upload a file that holds text.", code="empty")
-    warnings: tuple[Notice, ...] = ()
+    whole = cleaned.encode("utf-8", "ignore").decode("utf-8")
+    broken = reading.broken + len(cleaned) - len(whole)
+    return Decoded(whole, reading.encoding, _warnings(reading, removed, broken))
+
+
+def _warnings(reading: _Reading, removed: int, broken: int) -> tuple[Notice, ...]:
+    notices = []
+    if reading.is_doubtful:
+        message = (
+            f"The file was read as {reading.encoding}, which is a guess. Look at the decoded text;"
+            " if letters are wrong, save the file as UTF-8 and upload it again."
+        )
+        notices.append(Notice("doubtful_encoding", message))
+    if broken:
+        message = f"{broken} damaged characters could not be read and were left out."
+        notices.append(Notice("broken_characters", message))
     if removed:
         message = f"{removed} control characters (such as NUL) were removed from the text."
-        warnings = (Notice("control_characters", message),)
-    return Decoded(cleaned.encode("utf-8", "ignore").decode("utf-8"), encoding, warnings)
+        notices.append(Notice("control_characters", message))
+    return tuple(notices)
 
 
-def _decode(data: bytes) -> tuple[str, str]:
-    for attempt in (_by_mark, _by_utf8, _by_escape, _by_zero_bytes, _by_east_asian, _by_one_byte):
+def _read(data: bytes) -> _Reading:
+    for attempt in (
+        _by_mark,
+        _by_escape,
+        _by_utf8,
+        _by_zero_bytes,
+        _by_wide_letters,
+        _by_letters,
+        _by_lenience,
+    ):
         found = attempt(data)
         if found is not None:
             return found
@@ -109,40 +145,93 @@ def _try(data: bytes, encoding: str) -> str | None:
         return None
 
 
-def _by_mark(data: bytes) -> tuple[str, str] | None:
+def _by_mark(data: bytes) -> _Reading | None:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            text = _try(data, encoding)
-            return None if text is None else (text, encoding.removesuffix("-sig"))
+            body = data[len(mark) :]
+            name = _NAMES.get(encoding, encoding)
+            text = _try(body, encoding)
+            if text is not None:
+                return _Reading(text, name)
+            return _mixed_utf8(body) if name == "utf-8" else _lenient(body, encoding)
     return None
 
 
-def _by_utf8(data: bytes) -> tuple[str, str] | None:
-    if _zero_pattern(data) is not None or b"\x1b$" in data:
+def _by_escape(data: bytes) -> _Reading | None:
+    """Encodings that write other scripts with ASCII bytes."""
+    if _HIGH.search(data[:_SAMPLE_BYTES]):
+        return None
+    if b"\x1b$" in data or b"\x1b(" in data:
+        for encoding in _ISO_2022:
+            text = _try(data, encoding)
+            if text is not None and not _ESCAPES.search(text):
+                return _Reading(text, encoding)
+    if _HZ.search(data):
+        text = _try(data, "hz")
+        if (
+            text is not None
+            and _mean(ideographic_score(text, "gb18030"), text) > _DOUBTFUL_MEAN * 1.4
+        ):
+            return _Reading(text, "hz")
+    return _by_utf7(data)
+
+
+def _by_utf7(data: bytes) -> _Reading | None:
+    """UTF-7, where all that looks like it gives likely letters. Nobody should send it."""
+    groups = _UTF_7.findall(data)
+    text = _try(data, "utf-7") if groups else None
+    if text is None or text.isascii() or sum(char > "\x7f" for char in text) < len(groups):
+        return None
+    score = max(alphabetic_score(text), ideographic_score(text, "utf_16"))
+    is_likely = _mean(score, text) > _UNLIKELY_MEAN
+    return _Reading(text, "utf-7", is_doubtful=True) if is_likely else None
+
+
+def _by_utf8(data: bytes) -> _Reading | None:
+    if _zero_pattern(data) is not None:
         return None
     text = _try(data, "utf-8")
-    return None if text is None else (text, "utf-8")
+    if text is None:
+        return _mixed_utf8(data)
+    declared = declared_encoding(data)
+    differs = declared not in (None, "utf-8", "ascii") and not text.isascii()
+    return _Reading(text, "utf-8", is_doubtful=differs)
 
 
-def _by_escape(data: bytes) -> tuple[str, str] | None:
-    if b"\x1b$" not in data:
+def _mixed_utf8(data: bytes) -> _Reading | None:
+    """UTF-8 with a few bytes of something else, such as a paragraph pasted from elsewhere."""
+    whole = data.decode("utf-8", "ignore")
+    good = sum(char > "\x7f" for char in whole)
+    bad = len(data) - len(whole.encode())
+    if good < 3 * bad:
         return None
-    for encoding in ("iso2022_jp_2", "iso2022_kr"):
-        text = _try(data, encoding)
-        if text is not None and not _ESCAPES.search(text):
-            return text, encoding
-    return None
+    text = data.decode("utf-8", _BROKEN_UTF_8)
+    return _Reading(text, "utf-8", is_doubtful=True, broken=text.count("\ue000"))
+
+
+def _read_foreign_bytes(error: UnicodeError) -> tuple[str, int]:
+    """Read bytes that are no UTF-8 as Windows-1252; what is cut or a surrogate goes."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    piece = error.object[error.start : error.end]
+    is_cut = error.end >= len(error.object) and len(piece) > 1
+    if is_cut or piece[:1] in b"\xed":
+        return "", error.end
+    return piece.decode("cp1252", "ignore"), error.end
+
+
+codecs.register_error(_BROKEN_UTF_8, _read_foreign_bytes)
 
 
 def _zero_pattern(data: bytes) -> str | None:
     """UTF-16 or UTF-32 without a mark, told by where its zero bytes stand."""
     sample = data[: _SAMPLE_BYTES - _SAMPLE_BYTES % 4]
-    if len(data) % 2 or len(sample) < 4:
+    if len(sample) < 4:
         return None
     shares = [sample[i::4].count(0) * 4 / len(sample) for i in range(4)]
-    if min(shares[1:]) > 0.7 and shares[0] < 0.1:
+    if (min(shares[1:]) > 0.7 and shares[0] < 0.1) or (min(shares[2:]) > 0.9 and shares[1] < 0.5):
         return "utf-32-le"
-    if min(shares[:3]) > 0.7 and shares[3] < 0.1:
+    if (min(shares[:3]) > 0.7 and shares[3] < 0.1) or (min(shares[:2]) > 0.9 and shares[2] < 0.5):
         return "utf-32-be"
     even, odd = (shares[0] + shares[2]) / 2, (shares[1] + shares[3]) / 2
     if max(even, odd) > 0.2 and min(even, odd) < 0.02:
@@ -150,60 +239,103 @@ def _zero_pattern(data: bytes) -> str | None:
     return None
 
 
-def _by_zero_bytes(data: bytes) -> tuple[str, str] | None:
+def _by_zero_bytes(data: bytes) -> _Reading | None:
     encoding = _zero_pattern(data)
-    text = None if encoding is None else _try(data, encoding)
-    return None if text is None or encoding is None else (text, encoding)
+    if encoding is None:
+        return None
+    text = _try(data, encoding)
+    return _lenient(data, encoding) if text is None else _Reading(text, encoding)
 
 
-def _by_east_asian(data: bytes) -> tuple[str, str] | None:
-    candidates = []
-    for order, encoding in enumerate(_EAST_ASIAN):
+def _by_letters(data: bytes) -> _Reading | None:
+    """The likeliest of the readings without an error; the declared one unless it is bad."""
+    readings = [*_east_asian(data), *_one_byte(data)]
+    if not readings:
+        return None
+    high = _high_bytes(data)
+    readings.sort(key=lambda reading: reading.score, reverse=True)
+    best = readings[0]
+    declared = declared_encoding(data)
+    named = next((item for item in readings if item.encoding == declared), None)
+    if named is not None and best.score - named.score <= _DECLARED_MARGIN * high:
+        return named
+    other = next((item for item in readings if item.text != best.text), None)
+    is_close = other is not None and best.score - other.score < _DOUBTFUL_MARGIN
+    is_unlikely = best.score < high * _DOUBTFUL_MEAN
+    if best.score < high * _UNLIKELY_MEAN:
+        return None
+    is_doubtful = is_close or is_unlikely or declared is not None
+    return _Reading(best.text, best.encoding, best.score, is_doubtful)
+
+
+def _high_bytes(data: bytes) -> int:
+    return max(len(_HIGH.findall(data[:_JUDGED_BYTES])), 1)
+
+
+def _east_asian(data: bytes) -> list[_Reading]:
+    readings = []
+    for place, encoding in enumerate(_EAST_ASIAN):
         text = _try(data, encoding)
         if text is not None:
-            candidates.append((_east_asian_score(text), -order, text, encoding))
-    if not candidates:
+            judged = (
+                text
+                if len(data) <= _JUDGED_BYTES
+                else data[:_JUDGED_BYTES].decode(encoding, "ignore")
+            )
+            score = ideographic_score(judged, encoding) - place * 0.01
+            readings.append(_Reading(text, encoding, score))
+    return readings
+
+
+def _one_byte(data: bytes) -> list[_Reading]:
+    readings = []
+    for place, encoding in enumerate(_ONE_BYTE):
+        text = _try(data, encoding)
+        if text is not None:
+            score = alphabetic_score(text[:_JUDGED_BYTES]) - place * _HANDICAP
+            readings.append(_Reading(text, encoding, score))
+    return readings
+
+
+def _by_wide_letters(data: bytes) -> _Reading | None:
+    """UTF-16 without a mark or zero bytes: Chinese or Japanese without a Latin letter."""
+    readings = []
+    for encoding in ("utf-16-le", "utf-16-be"):
+        text = _try(data, encoding)
+        if text is not None:
+            judged = text[: _JUDGED_BYTES // 2]
+            mean = _mean(ideographic_score(judged, "utf_16"), judged)
+            readings.append(_Reading(text, encoding, mean))
+    best = max(readings, key=lambda reading: reading.score, default=None)
+    return best if best is not None and best.score > _WIDE_MEAN else None
+
+
+def _by_lenience(data: bytes) -> _Reading | None:
+    """The best reading that leaves a few damaged characters out."""
+    best: _Reading | None = None
+    for encoding in (*_EAST_ASIAN, "cp1252", "cp1251", "cp1250"):
+        reading = _lenient(data, encoding)
+        if reading is not None:
+            is_wide = encoding in _EAST_ASIAN
+            judged = reading.text[:_JUDGED_BYTES]
+            score = ideographic_score(judged, encoding) if is_wide else alphabetic_score(judged)
+            if best is None or score > best.score:
+                best = _Reading(reading.text, encoding, score, True, reading.broken)
+    if best is None or best.score < 1.35 * _DOUBTFUL_MEAN * len(
+        _HIGH.findall(data[:_JUDGED_BYTES])
+    ):
         return None
-    score, _, text, encoding = max(candidates)
-    return (text, encoding) if score >= _EAST_ASIAN_THRESHOLD else None
+    return best
 
 
-def _east_asian_score(text: str) -> float:
-    """Share of the non-ASCII characters that are everyday ones of one script, less odd ones."""
-    counts = Counter(char for char in text[:_SAMPLE_BYTES] if char > "\x7f")
-    total = sum(counts.values())
-    if not total:
-        return 0.0
-    everyday = odd = 0
-    for char, count in counts.items():
-        if char in EVERYDAY_HAN or is_kana(char) or is_hangul(char) or is_wide_mark(char):
-            everyday += count
-        elif not is_han(char):
-            odd += count
-    return (everyday - 2 * odd) / total
+def _lenient(data: bytes, encoding: str) -> _Reading | None:
+    text = data.decode(encoding, "replace")
+    broken = text.count("\ufffd")
+    if broken > max(1, _MAX_BROKEN_SHARE * len(text)):
+        return None
+    kept = data.decode(encoding, "ignore")
+    return _Reading(kept, _NAMES.get(encoding, encoding), is_doubtful=True, broken=broken)
 
 
-def _by_one_byte(data: bytes) -> tuple[str, str] | None:
-    western = _try(data, "cp1252")
-    neighbour = _NEIGHBOURS.get(detect_language(western or "") or "")
-    if neighbour is not None and not data.isascii():
-        text = _try(data, neighbour)
-        if text is not None:
-            return text, neighbour
-    if western is not None and _is_plainly_western(western):
-        return western, "cp1252"
-    best = from_bytes(data, cp_isolation=list(_ONE_BYTE), enable_fallback=False).best()
-    if best is not None:
-        text = _try(data, best.encoding)
-        if text is not None:
-            return text, best.encoding
-    return None if western is None else (western, "cp1252")
-
-
-def _is_plainly_western(text: str) -> bool:
-    """Few accented letters among plain ones: what French, German or typographic English has."""
-    accented = sum(char > "\x7f" and char.isalpha() for char in text)
-    plain = sum(char.isascii() and char.isalpha() for char in text)
-    odd = sum(char in "¤¦¬¹²³¼½¾þðÞÐƒˆ‡‰" for char in text)
-    common = sum(char in "àâäçéèêëîïôöùûüÿœæßñáíóúìòãõåøÀÂÄÇÉÈÊËÎÏÔÖÙÛÜŒÑÁÍÓÚÅØÆ" for char in text)
-    return accented <= 0.12 * max(plain, 1) and odd == 0 and common >= 0.9 * accented
+def _mean(score: float, text: str) -> float:
+    return score / max(sum(char > "\x7f" for char in text), 1)

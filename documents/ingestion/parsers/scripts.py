@@ -54,7 +54,8 @@ _ARABIC = re.compile("[\u0600-\u06ff]")
 _WORD = re.compile(r"[^\W\d_]+")
 _SAMPLE_CHARACTERS = 50_000
 _COMMON_WORDS = {
-    "en": "the of and to in is for that be by with this are or not must shall may any",
+    "en": "the of and to in is for that be by with this are or not must shall may any"
+    " a on as at from if it all each has have been than will can no",
     "fr": "le la les des et est dans pour que qui une un du sur pas par sont avec aux ou",
     "de": "der die das und ist nicht mit von den für auf ein eine zu im werden sind oder dem",
     "es": "el la los las de que y en para por con una se del es al su como no",
@@ -66,6 +67,14 @@ _COMMON_WORDS = {
     "pl": "i w na z do nie że się jest oraz przez dla od są lub po jak",
     "tr": "ve bir bu için ile da de olan olarak gün çalışan veya her",
     "hu": "a az és hogy nem is egy van meg ez csak el ha kell vagy",
+    "cs": "a v na se je že za do pro nebo být jsou jako podle musí které",
+    "ro": "și în de la cu pe nu este sunt sau care din pentru prin orice",
+    "hr": "i u na je se za da od su ili koji ne kao sve biti prava",
+    "fi": "ja on ei se että tai ovat joka kun mutta sekä hän niin myös olla",
+    "et": "ja on ei et see või kui ning oma kes mis ka nad peab",
+    "lt": "ir yra į kad su ne turi arba kurie visi savo iš už apie būti",
+    "lv": "un ir ar no par uz vai kas tiek visi savu nav būt jābūt",
+    "vi": "và của là có được cho các không người trong với phải một những",
 }
 _VOTES = {
     word: tuple(lang for lang, words in _COMMON_WORDS.items() if word in words.split())
@@ -121,16 +130,22 @@ def _chinese(sample: str) -> str:
     return "zh-Hans" if simplified > traditional else "zh-Hant"
 
 
+def votes_by_language(text: str) -> Counter[str]:
+    """How many different common words of each language stand in the text."""
+    words = set(_WORD.findall(text.casefold()))
+    return Counter(language for word in words for language in _VOTES.get(word, ()))
+
+
 def _latin(sample: str) -> str | None:
     """The language with the most different common words; ties go by how often they stand."""
     words = Counter(_WORD.findall(sample.casefold()))
+    kinds = votes_by_language(sample)
     votes: Counter[str] = Counter()
-    kinds: Counter[str] = Counter()
     for word, count in words.items():
         for language in _VOTES.get(word, ()):
-            kinds[language] += 1
             votes[language] += count
     ranked = sorted(kinds, key=lambda language: (kinds[language], votes[language]), reverse=True)
     if not ranked or kinds[ranked[0]] < 2:
         return None
-    return ranked[0]
+    is_tie = kinds["en"] == kinds[ranked[0]] and votes["en"] == votes[ranked[0]]
+    return "en" if is_tie else ranked[0]
