@@ -146,12 +146,13 @@ def count_tokens(text: str) -> int:
     st.one_of(decimal_trees(), keyword_trees(), han_trees()),
     st.sampled_from([("txt", 0), ("txt", 60), ("md", 0)]),
     st.sampled_from(["", "."]),
+    st.booleans(),
 )
 def test_known_tree_is_recovered_exactly(
-    nodes: list[Node], layout: tuple[str, int], mark: str
+    nodes: list[Node], layout: tuple[str, int], mark: str, is_tight: bool
 ) -> None:
     style, width = layout
-    gap = "\n\n"
+    gap = "\n" if is_tight and style == "txt" else "\n\n"
     text = gap.join(printed(nodes, style=style, width=width, mark=mark))
     parsed = parse(text.encode(), file_name=f"rules.{style}")
     sections = build_sections(parsed, fallback_title="T")
@@ -174,3 +175,21 @@ def dot(node: Node, mark: str) -> str:
 
 def flat(nodes: list[Node]) -> list[Node]:
     return [each for node in nodes for each in (node, *flat(node.children))]
+
+
+@settings(deadline=None, max_examples=100)
+@given(decimal_trees(), st.sampled_from(["", "."]), st.sampled_from([" ", "  ", "     "]))
+def test_numbers_are_recovered_from_one_endless_line(
+    nodes: list[Node], mark: str, gap: str
+) -> None:
+    pieces = []
+    for node in flat(nodes):
+        is_top = "." not in node.number
+        title = f"{node.title}. " if node.title else ""
+        words = " ".join(node.body) or "This part has the rules below."
+        pieces.append(f"{node.number}{'.' if is_top else mark} {title}{words}")
+    parsed = parse(gap.join(pieces).encode(), file_name="rules.txt")
+    sections = build_sections(parsed, fallback_title="T")
+    if len(parsed.text) < 1000:
+        return  # a short document is no endless line
+    assert [s.number for s in sections] == [node.number for node in flat(nodes)]
