@@ -8,12 +8,13 @@ the page and loses nothing. A grid that cannot be understood is left there too a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from documents.ingestion.parsers.pdf.aligned import aligned_tables
 from documents.ingestion.parsers.pdf.grid import MAX_RULES, Grid, grids
-from documents.ingestion.parsers.pdf.page import Cell, Fill, PageContent, TableRegion, Word
+from documents.ingestion.parsers.pdf.lookalikes import is_amount, is_figure
+from documents.ingestion.parsers.pdf.page import Cell, Colour, Fill, PageContent, TableRegion, Word
 from documents.ingestion.parsers.pdf.underlines import without_underlines
 
 _MOST = 0.9  # of the words in one cell: a page in a frame, not a table
@@ -22,10 +23,6 @@ _BOLD = 0.8  # of the letters of a cell
 _MAX_HEADER_WORDS = 30
 _MAX_PLAIN_HEADER_WORDS = 12  # of a header cell that no weight or ground marks
 _ENDS = re.compile(r"[:;]$|\w{4,}\.$")  # unlike an abbreviation, as in `Dist. Sys.`
-_NUMBER = re.compile(
-    r"[-+(]?[$€£¥₹]?\s?\d[\d\s.,:/–-]*\)?\s?(?:%|[A-Za-z]{1,4})?|[-–—]|n/?a|nil|none|yes|no|[✓✔✗✘√•●○☐☑☒x]",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,11 +182,15 @@ def with_headers(table: TableRegion, fills: Sequence[Fill]) -> TableRegion:
 def _header_rows(table: TableRegion, fills: Sequence[Fill]) -> int:
     rows = table.rows
     first = _texts(rows[0]) if rows else []
-    if len(rows) < 2 or table.columns < 2 or len(first) < 2:
+    if (
+        len(rows) < 2
+        or table.columns < 2
+        or len(first) < 2
+        or any(is_amount(text_of(cell.words)) for cell in first)
+    ):
         return 0
-    marked = [_is_marked(row, fills) for row in rows]
     longest = max(len(cell.words) for cell in first)
-    is_header = (_is_marked_apart(marked) and longest <= _MAX_HEADER_WORDS) or (
+    is_header = (_is_marked_apart(rows, fills) and longest <= _MAX_HEADER_WORDS) or (
         longest <= _MAX_PLAIN_HEADER_WORDS and (_names_numbers(table) or _names_columns(table))
     )
     if not is_header:
@@ -207,23 +208,30 @@ def _goes_on(rows: Sequence[Sequence[Cell]], index: int, fills: Sequence[Fill]) 
         return False
     if all(_is_bold(cell) for cell in _texts(rows[0])):
         return all(_is_bold(cell) for cell in _texts(rows[index]))
-    return index == 1 and (
-        _is_marked(rows[1], fills) or any(cell.column_span > 1 for cell in rows[0])
-    )
+    grounds = {_ground(cell, fills) for row in (rows[0], rows[index]) for cell in _texts(row)}
+    has_one_ground = len(grounds) == 1 and grounds != {None}
+    return index == 1 and (has_one_ground or any(cell.column_span > 1 for cell in rows[0]))
 
 
 def _texts(row: Sequence[Cell]) -> list[Cell]:
     return [cell for cell in row if cell.words]
 
 
-def _is_marked(row: Sequence[Cell], fills: Sequence[Fill]) -> bool:
-    """Whether a row looks like a header: all bold, tagged so, or on a coloured ground."""
-    cells = _texts(row)
-    if not cells:
-        return False
-    if all(word.tag == "TH" for cell in cells for word in cell.words):
-        return True
-    return all(_is_bold(cell) for cell in cells) or all(_is_filled(cell, fills) for cell in cells)
+def _is_marked_apart(rows: Sequence[Sequence[Cell]], fills: Sequence[Fill]) -> bool:
+    """Whether the first row is bold, tagged or shaded and most of the others are not so."""
+    tests: tuple[Callable[[Cell], object], ...] = (
+        _is_bold,
+        lambda cell: all(word.tag == "TH" for word in cell.words),
+        lambda cell: _ground(cell, fills),
+    )
+    for test in tests:
+        marks = [{test(cell) for cell in _texts(row)} for row in rows]
+        first = marks[0]
+        if len(first) == 1 and first != {False} and first != {None}:
+            alike = sum(mark == first for mark in marks[1:])
+            if alike <= 0.5 * len(marks[1:]):
+                return True
+    return False
 
 
 def _is_bold(cell: Cell) -> bool:
@@ -232,23 +240,20 @@ def _is_bold(cell: Cell) -> bool:
     return bold >= _BOLD * letters > 0
 
 
-def _is_filled(cell: Cell, fills: Sequence[Fill]) -> bool:
+def _ground(cell: Cell, fills: Sequence[Fill]) -> Colour | None:
+    """The colour of the ground that a cell's text stands on, None for white or a whole page's."""
     left, top, right, bottom = cell.words[0].box
     x, y = (left + right) / 2, (top + bottom) / 2
-    return any(
-        fill.order < cell.words[0].order
-        and fill.box[0] <= x <= fill.box[2]
-        and fill.box[1] <= y <= fill.box[3]
-        and fill.box[3] - fill.box[1] <= 1.6 * (cell.box[3] - cell.box[1])
-        and min(fill.colour[:3]) < 250
-        and fill.colour[3] > 40
-        for fill in fills
-    )
-
-
-def _is_marked_apart(marked: Sequence[bool]) -> bool:
-    """Whether the first row is marked and most of the others are not."""
-    return marked[0] and sum(marked[1:]) <= 0.5 * len(marked[1:])
+    found = None
+    for fill in fills:
+        if (
+            fill.order < cell.words[0].order
+            and fill.box[0] <= x <= fill.box[2]
+            and fill.box[1] <= y <= fill.box[3]
+            and fill.box[3] - fill.box[1] <= 1.6 * (cell.box[3] - cell.box[1])
+        ):
+            found = fill.colour
+    return found if found and min(found[:3]) < 250 and found[3] > 40 else None
 
 
 def _names_numbers(table: TableRegion) -> bool:
@@ -262,7 +267,7 @@ def _names_numbers(table: TableRegion) -> bool:
             text_of(cell.words) for row in table.rows[1:] for cell in _texts(row)
             if cell.column == head.column
         ]  # fmt: skip
-        numbers = sum(bool(_NUMBER.fullmatch(text)) for text in below)
+        numbers = sum(is_figure(text) for text in below)
         if len(below) >= 2 and numbers >= 0.6 * len(below):
             return True
     return False
@@ -281,7 +286,7 @@ def _names_columns(table: TableRegion) -> bool:
 
 def _is_naming(row: Sequence[Cell]) -> bool:
     texts = [text_of(cell.words) for cell in _texts(row)]
-    return bool(texts) and not any(_NUMBER.fullmatch(text) or _ENDS.search(text) for text in texts)
+    return bool(texts) and not any(is_figure(text) or _ENDS.search(text) for text in texts)
 
 
 def text_of(words: Sequence[Word]) -> str:
