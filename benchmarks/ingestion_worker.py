@@ -128,7 +128,8 @@ def _peer(tokenizer: str) -> Read:
 
     def read(data: bytes, name: str) -> dict[str, Any]:
         result = converter.convert_stream(io.BytesIO(data), file_extension=Path(name).suffix)
-        text = result.text_content
+        # The header splitter drops no-break spaces, which would glue words: not held against it.
+        text = result.text_content.replace("\xa0", " ")
         chunks = by_length.split_documents(by_heading.split_text(text))
         headings = _HEADING.findall(text)
         return {

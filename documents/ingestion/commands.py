@@ -22,10 +22,19 @@ _COMMAND_VERBS = (
 _COMMAND = re.compile(
     rf"^{LABEL}(?:step\s+\d+\s*[:.–-]\s*)?[*_\"]*"
     rf"(?:(?:please|then|next|first|finally|now|also|always|immediately|promptly)[,\s]+"
-    rf"|(?:as\s+(?:a|an)\s+(?:\w+\s+)?step|to\s+[^,]{{3,80}}|(?:once|after|when|if|before)\s[^,]{{3,90}}"
+    rf"|(?:as\s+(?:a|an)\s+(?:\w+\s+)?step|to\s+[^,]{{3,80}}|(?:once|after|when|if|before)\s[^,]{{3,160}}"
     rf"|in\s+[^,]{{2,60}}|on\s+[^,]{{2,60}}|from\s+[^,]{{2,60}}),\s*(?:then\s+|please\s+)?)*"
     rf"[*_]*(?:{_COMMAND_VERBS})\b(?!\s+(?:is|are|was|must|shall|may|will|has|have|of|and\s+\w+\s+(?:is|are))\b)",
     re.IGNORECASE,
+)
+# `To change your name, you must then press Save.`
+_ADVICE = re.compile(
+    rf"^{LABEL}(?:to\s[^,]{{3,80}},\s*you\s+(?:will\s+)?(?:need\s+to|must|should|can|may)"
+    rf"|[^.;]{{1,200}},\s+(?:please\s+)?(?:click|tap|press|navigate|log\s+in))\b",
+    re.IGNORECASE,
+)
+_SCREEN = re.compile(
+    r"\b(?:click|tap|press|navigate|log\s+in(?:to)?|button|menu|tab|icon)\b", re.IGNORECASE
 )
 _SEQUENCE = re.compile(
     rf"^{LABEL}(?:then|next|first|second|third|finally|lastly|afterwards|once|after|before|when)\b",
@@ -43,7 +52,12 @@ _BARE_ITEM = re.compile(
 
 def is_command(sentence: str) -> bool:
     """Whether the sentence is an instruction: an imperative at its beginning."""
-    return _COMMAND.match(sentence) is not None
+    return _COMMAND.match(sentence) is not None or _ADVICE.match(sentence) is not None
+
+
+def is_on_screen(sentence: str) -> bool:
+    """Whether it says what to do on a screen."""
+    return _SCREEN.search(sentence) is not None
 
 
 def has_sequence(sentence: str) -> bool:

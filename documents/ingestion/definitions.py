@@ -12,7 +12,7 @@ _QUOTED = (
 )
 _TERM = (
     r"(?:(?!(?:By|It|This|That|These|Which|What|No|He|She|We|You|They|There|Please|See|To|You)\b)[A-Z][\w-]*"
-    r"(?:\s+(?:[A-Z][\w-]*|of|and|or|the|in|for|an?|data|information)){0,9})"
+    r"(?:\s+(?:[A-Z][\w-]*|of|and|or|the|in|for|an?|data|information|\d+)){0,9})"
 )
 _DEFINES = (
     r"(?:means?|refers?\s+to|(?:is|are|should\s+be|shall\s+be)\s+defined\s+(?:as|in|by)"

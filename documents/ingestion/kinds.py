@@ -90,8 +90,8 @@ def _introduces(text: str, spans: list[tuple[int, int]], place: int) -> bool:
 
 
 def _sentence_kind(sentence: str) -> tuple[ChunkKind | None, float]:
-    if _HAN.search(sentence) and (kind := kinds_han.sentence_kind(sentence)):
-        return kind, 1.0
+    if _HAN.search(sentence) and (found := kinds_han.sentence_kind(sentence)):
+        return found
     return kinds_english.sentence_kind(sentence) or (None, 0.0)
 
 
@@ -102,6 +102,8 @@ def _is_procedure(text: str) -> bool:
     sentences = [text[start:end] for start, end in split_sentences(text)]
     steps = [sentence for sentence in sentences if commands.is_command(sentence)]
     if steps and steps[0] is sentences[0] and commands.has_step(sentences[0]):
+        return True
+    if any(map(commands.is_on_screen, steps)) and 2 * len(steps) >= len(sentences):
         return True
     if len(steps) < _MIN_STEPS or 3 * len(steps) < len(sentences):
         return False

@@ -32,7 +32,7 @@ _OPERATOR = re.compile(
     rf"|\b(?P<offence>commits?\s+an?\s+(?:offen[cs]e|contravention|breach|violation))\b"
     rf"|\b(?P<subject>subject\s+to\s+(?:the|an?)\s+(?:\w+\s+)?(?:obligation|requirement|duty))\b"
     rf"|\b(?P<reserve>reserves?\s+(?:the|all|any)\s+(?:\w+\s+)?rights?)\b"
-    rf"|\b(?P<grant>(?:grants?|gives?)\b[^.;]{{1,60}}\b(?:licen[cs]e|rights?))\b"
+    rf"|\b(?P<grant>(?:grants?|gives?)\b[^.;]{{1,140}}\b(?:licen[cs]e|rights?))\b"
     rf"|(?<!\bthe )(?<!\ba )(?<!\bno )(?<!\bany )"
     rf"\b(?P<need>needs?(?P<need_not>\s+not)?\s+(?:to\s+)?\w+)"
     rf"|(?:^{LABEL}|[,;:]\s+|\bplease\s+)(?P<forbid>(?:do\s+not|don[’']t|never|refrain\s+from|not\s+to)\b)",
@@ -65,6 +65,7 @@ _NO_SUBJECT = re.compile(
     r"(?:\s+[\w’'/-]+){0,9}\s*$",
     re.IGNORECASE,
 )
+_OPEN_BRACKET = re.compile(r"(?<=\s)\([^()]*$")
 _NOTHING = re.compile(r"\bnothing\b[^,;]{0,60}$", re.IGNORECASE)
 _IMPERSONAL = re.compile(r"\b(?:it|this|that|these|those|there|which)\s+$", re.IGNORECASE)
 _PERSON = re.compile(
@@ -114,6 +115,7 @@ _DUTY = re.compile(
 )
 _RIGHT_ITEM = re.compile(rf"^{LABEL}(?:[Tt]he\s+|[Aa]\s+)?[Rr]ights?\s+(?:to|of)\s+\w")
 _FAIL = re.compile(r"\s*fail\s+to\b", re.IGNORECASE)
+_PASSIVE = re.compile(r"\s*be\b", re.IGNORECASE)
 _UNREAL = re.compile(r"\b(?:could|would|might)\s+(?:\w+ly\s+)?$", re.IGNORECASE)
 _DENIED = re.compile(r"\b(?:do|does|did)\s+not\s+$|\b(?:don|doesn|didn)[’']t\s+$", re.IGNORECASE)
 _NEITHER = re.compile(r"\s*be\s+(?:neither|in\s+no)\b", re.IGNORECASE)
@@ -150,6 +152,8 @@ def _operator_kind(sentence: str, match: re.Match[str]) -> ChunkKind | None:
     """What one verb of the sentence says; None where it rules nothing."""
     if match["forbid"]:
         return ChunkKind.PROHIBITION
+    if _OPEN_BRACKET.search(sentence[: match.start()]):
+        return None
     modal = match["modal"] or match["short_modal"]
     if _is_subordinate(sentence[: match.start()], modal):
         return None
@@ -204,7 +208,7 @@ def _modal_kind(before: str, match: re.Match[str]) -> ChunkKind | None:
     negated = negated or _NEITHER.match(verb) is not None
     negated = negated or modal == "cannot" or _NO_SUBJECT.search(before) is not None
     if negated:
-        return _negated_kind(modal, verb)
+        return _negated_kind(modal, verb, before)
     for pattern, kind in (
         (_RIGHT, ChunkKind.RIGHT),
         (_LEAVE, ChunkKind.PERMISSION),
@@ -216,7 +220,7 @@ def _modal_kind(before: str, match: re.Match[str]) -> ChunkKind | None:
     return _affirmed_kind(modal, verb, before)
 
 
-def _negated_kind(modal: str, verb: str) -> ChunkKind | None:
+def _negated_kind(modal: str, verb: str, before: str) -> ChunkKind | None:
     if _DUTY.match(verb):
         return ChunkKind.PERMISSION
     if _FAIL.match(verb):
@@ -225,6 +229,8 @@ def _negated_kind(modal: str, verb: str) -> ChunkKind | None:
         return None if _EFFECT.match(verb) else ChunkKind.PROHIBITION
     if modal in ("must", "mustn", "should", "shouldn"):
         return ChunkKind.PROHIBITION
+    if modal in ("will", "won") and not _may_plan(before, verb):
+        return None
     is_fact = any(p.match(verb) for p in (_POSSIBLE, _POSSIBLE_OF_THINGS, _NOT_ABLE, _EFFECT))
     return None if is_fact else ChunkKind.PROHIBITION
 
@@ -243,9 +249,18 @@ def _affirmed_kind(modal: str, verb: str, before: str) -> ChunkKind | None:
         is_allowed = _PERSON.search(before) and not INFORMS.match(verb.strip())
         return ChunkKind.PERMISSION if is_allowed else None
     is_fact = (
-        is_effect or _IMPERSONAL.search(before) or (_BE_FACT.match(verb) and not _BEARS.match(verb))
+        is_effect
+        or not _may_plan(before, verb)
+        or (_BE_FACT.match(verb) and not _BEARS.match(verb))
     )
     return None if is_fact else ChunkKind.OBLIGATION
+
+
+def _may_plan(before: str, verb: str) -> bool:
+    """Whether `will` is a promise: somebody acts, or it is said what will be done."""
+    if _IMPERSONAL.search(before):
+        return False
+    return _ACTOR.search(before) is not None or _PASSIVE.match(verb) is not None
 
 
 def _copula_kind(word: str, *, is_negated: bool) -> ChunkKind | None:

@@ -22,13 +22,13 @@ _DEFINITION = re.compile(
 _OPERATOR = re.compile(
     "(?P<prohibition>不得(?!不)|(?<![之的所])禁止(?![令之的]|事項|事项|行為|行为)|[嚴严]禁|不可(?!抗|或缺|避免|能|分|逆|撤|執|执)|不准|不應|不应|[请請切]勿"
     "|(?:不会|不會|[绝絕]不)(?!受|有|影响|影響|因|是|在|对|對|被|超|再))"
-    "|(?P<right>(?<![所没沒])(?:有權|有权)|享有|保留[^。，；]{0,30}(?:權利|权利)|授予[^。；]{0,80}(?:權利|权利|授權|授权|許可|许可))"
+    "|(?P<right>(?<![所没沒])(?:有權|有权)|享有|保留[^。，；]{0,30}(?:權利|权利)|授予[^。；]{0,80}(?:權利|权利|授權|授权|許可|许可|權限|权限))"
     "|(?P<permission>(?<![必須须應应])可以|(?:無|无|毋|不必|不)[須须需]|得免|免[予於于]"
     "|(?<![不許許认認])可(?![能靠行用見见疑以觀观信讀读])"
     "|(?<![不取獲获所覺觉記记値值難难使購购應应懂贏赢心])得(?![到知出分失])|得以)"
     "|(?P<obligation>必須|必须|務必|务必|(?<![不無无毋])[須须](?![知要])"
     "|(?<![相對对適适反供響响因效回不感順顺呼])[應应](?![用變变對对徵聘試试答酬邀屆届])"
-    "|[負负][^。，；]{0,16}[責责](?!人)|有[^。，；]{0,10}(?:義務|义务)"
+    "|[負负][^。，；]{0,16}[責责](?!人)|有[^。，；]{0,10}(?:義務|义务)(?!人)"
     "|[規规]定如下|[您你]同意(?![^。，；]*[不無无])"
     "|同意[^。，；]{0,6}(?:遵守|承擔|承担|支付|賠償|赔偿))"
 )
@@ -38,6 +38,8 @@ _ATTRIBUTIVE = re.compile(
     "(?:[之的](?![。，；：日])|事項|事项|金額|金额)"
 )
 _CLAUSE_EXCEPTION = re.compile("[，；](?:但|惟).*", re.DOTALL)
+_OPEN_BRACKET = re.compile(r"[(（][^)）]*$")
+_WEAK, _PLANS = 0.5, "会會"  # 我們不會: a plan more than a rule
 _STEPS = re.compile(
     "(?:程序|步驟|步骤|流程|手續|手续)(?:如下|如次|為|为|規定如下)?[：:]\\s*\n?\\s*"
     "(?:一、|1[.、)]|[（(]一[）)]|第一步)|(?:下列|以下)(?:程序|步驟|步骤|流程)"
@@ -46,13 +48,13 @@ _NOT_LIABLE = re.compile("[不無无毋免][^，。；]*$")
 _CONDITION = re.compile("(?:^|[，。；：(（])\\s*(?:如果|若|除非|倘若|倘|假如)[^，。；：]*$")
 
 
-def sentence_kind(sentence: str) -> ChunkKind | None:
-    """What the sentence does, None where it neither defines nor rules."""
+def sentence_kind(sentence: str) -> tuple[ChunkKind, float] | None:
+    """What the sentence does and how surely, 0 to 1; None where it neither defines nor rules."""
     if _DEFINITION.search(sentence):
-        return ChunkKind.DEFINITION
+        return ChunkKind.DEFINITION, 1.0
     for match in _OPERATOR.finditer(_CLAUSE_EXCEPTION.sub("", sentence) or sentence):
         if match.lastgroup and not _is_inside_phrase(sentence, match):
-            return ChunkKind(match.lastgroup)
+            return ChunkKind(match.lastgroup), _WEAK if match[0][-1] in _PLANS else 1.0
     return None
 
 
@@ -67,6 +69,8 @@ def _is_inside_phrase(sentence: str, match: re.Match[str]) -> bool:
     start = match.start()
     before = sentence[:start]
     if _ATTRIBUTIVE.match(sentence, start) or _CONDITION.search(before):
+        return True
+    if _OPEN_BRACKET.search(before):
         return True
     if match[0][-1] in "責责" and _NOT_LIABLE.search(before):
         return True
