@@ -45,7 +45,7 @@ class FilesInput(forms.ClearableFileInput):
 
 
 class FilesField(forms.FileField):
-    """Files with text in them, each at most `MAX_UPLOAD_BYTES` long."""
+    """Files of the kinds that are read, each at most `MAX_UPLOAD_BYTES` long."""
 
     widget = FilesInput
 
@@ -92,7 +92,10 @@ def _date(label: str, help_text: str) -> forms.DateField:
 class UploadForm(forms.Form):
     """Files, where they belong, who may read them and from when."""
 
-    file = FilesField(label="Files", help_text="Markdown or plain text.")
+    file = FilesField(
+        label="Files",
+        help_text="PDF, Word (.docx), HTML, Markdown, plain text, or a statute as JSON.",
+    )
     policy = PolicyChoice(
         queryset=Policy.objects.none(),
         required=False,

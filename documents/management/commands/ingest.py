@@ -19,7 +19,9 @@ from documents.errors import DocumentsError
 from documents.management.base import ClearErrorsCommand, day, label_list
 from documents.models import Chunk, PolicyVersion, VersionState
 
-SUFFIXES = frozenset({".md", ".markdown", ".txt", ".text"})
+SUFFIXES = frozenset(
+    {".pdf", ".docx", ".html", ".htm", ".md", ".markdown", ".txt", ".text", ".json"}
+)
 _POLL_SECONDS = 0.3
 _PING_SECONDS = 3.0
 
@@ -80,6 +82,7 @@ class Command(ClearErrorsCommand):
 
     def _take(self, file: _File, options: dict[str, Any]) -> None:
         try:
+            actions.check_size(file.path.name, file.path.stat().st_size)
             received = actions.upload(
                 actions.Upload(
                     data=file.path.read_bytes(),

@@ -122,10 +122,11 @@ def test_the_same_text_again_makes_no_second_version(world):
     [
         (b"", "leave.md", "leave.md is empty"),
         (b" \n\t\n", "leave.md", "leave.md: The file is empty"),
-        (b"%PDF-1.7\n...", "leave.md", "PDF files cannot be read yet"),
-        (b"PK\x03\x04rest", "leave.docx", "a zip archive or an Office document"),
+        (b"PK\x03\x04rest", "leave.docx", "leave.docx: The file is a damaged Office document"),
         (bytes(range(256)) * 40, "leave.md", "leave.md: The encoding of this text file cannot"),
-        (b"<!DOCTYPE html><html><p>x</p></html>", "leave.md", "an HTML page"),
+        (b"\x7fELF\x02\x01", "leave.md", "leave.md: The file is a program"),
+        (b"{\\rtf1 x}", "leave.rtf", "leave.rtf: The file is an RTF document. Save it as .docx"),
+        (b"Leave\n", "leave.pdf.exe", "The name of the file ends in .exe"),
     ],
 )
 def test_what_is_no_text_is_refused_by_name_and_the_form_keeps_its_input(

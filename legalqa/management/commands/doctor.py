@@ -20,6 +20,7 @@ from kombu.exceptions import OperationalError as BrokerDown
 
 from documents import embedding
 from documents.errors import EmbeddingError
+from documents.ingestion.confined.walls import missing_walls
 from legalqa import services
 
 MINIMUM_FREE_BYTES = 1024**3
@@ -143,6 +144,15 @@ def _key() -> Part:
     return Part("key", True, "not set; answers are quoted by the extractive answerer")
 
 
+def _parsers() -> Part:
+    """Less than all walls is no fault of the site: limits of time and memory hold everywhere."""
+    missing = missing_walls()
+    if not missing:
+        return Part("parsers", True, "each file is read in a confined child process")
+    lacking = " and ".join(missing)
+    return Part("parsers", True, f"confined by time and memory, but {lacking}: use a newer Linux")
+
+
 def _disk() -> Part:
     settings.FILES_DIR.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(settings.FILES_DIR).free
@@ -178,6 +188,7 @@ CHECKS: tuple[Callable[[], Part], ...] = (
     _worker,
     _model,
     _key,
+    _parsers,
     _disk,
     _clock,
 )
