@@ -15,16 +15,18 @@ from itertools import pairwise
 from statistics import median
 
 from documents.ingestion.parsers.pdf.glyphs import is_cjk
-from documents.ingestion.parsers.pdf.lines import make_line
+from documents.ingestion.parsers.pdf.lines import make_line, text_of
+from documents.ingestion.parsers.pdf.markers import opens_clause
 from documents.ingestion.parsers.pdf.page import Line
 
 _MAX_DEPTH = 12
 _MIN_GUTTER = 0.8  # of the type's size
 _MIN_COLUMN = 60.0  # points
 _MIN_ROWS = 2
+_MIN_LIST = 5
 _MAX_TRIED = 12
 _SHARED = 0.7  # of the blank stripes of a side, where blocks stand side by side
-_LARGE_STRIPE = 2.7  # of the usual distance of lines
+_LEVEL = 1.5  # points
 _WIDE_PITCH = 1.45  # of the usual distance of lines: a gap between blocks
 
 
@@ -190,7 +192,19 @@ def _are_columns(lines: list[Line], zone: _Zone, size: float) -> bool:
     rows = min(len(before), len(after))
     if rows < _MIN_ROWS or (rows < 4 and zone.right - zone.left < 1.2 * size):
         return False
+    if _are_lists(before, after):
+        return True
     return _is_prose(before) and _is_prose(after) and not _is_grid(before, after)
+
+
+def _are_lists(before: list[Line], after: list[Line]) -> bool:
+    """Whether both sides are lists with labels of their own, such as a contents in columns."""
+    return all(
+        len(side) >= _MIN_LIST
+        and sum(opens_clause(text_of(line)) for line in side) >= 0.6 * len(side)
+        and sum(_letters(line) for line in side) >= 8 * len(side)
+        for side in (before, after)
+    )
 
 
 def _is_prose(lines: list[Line]) -> bool:
@@ -231,24 +245,29 @@ def _block_tops(lines: list[Line]) -> list[float]:
 def _bands(lines: list[Line], zone: _Zone) -> list[list[Line]]:
     """Parts of a zone from top to bottom, cut where white runs across both sides.
 
-    Two columns of running text share a white stripe only by chance; blocks that stand side by
-    side, and headings over them that are too short to close the gutter, share most of theirs.
+    Two columns of running text share a white stripe only by chance. Texts that stand side by
+    side, with headings over them that are too short to close the gutter, share most of theirs,
+    and below each both sides begin on one base line or one side stands alone.
     """
     before, after = _sides(lines, zone)
     pitch = min(_pitch(before), _pitch(after))
-    stripes = _wide_steps(lines, pitch)
     left, right = _wide_steps(before, pitch), _wide_steps(after, pitch)
-    shared = [stripe for stripe in stripes if _is_large(stripe, pitch)]
-    if len(stripes) >= 2 and len(stripes) >= _SHARED * max(1, min(len(left), len(right))):
-        shared = stripes
-    ends = [start for start, _ in shared]
+    ends = [start for start, _ in _wide_steps(lines, pitch)]
+    if len(ends) < 2 or len(ends) < _SHARED * min(len(left), len(right)):
+        return [lines]
     bands: list[list[Line]] = [[]]
     for line in lines:
         if ends and line.baseline > ends[0] + 0.01:
-            ends = [end for end in ends if line.baseline <= end + 0.01]
+            ends.pop(0)
             bands.append([])
         bands[-1].append(line)
-    return [band for band in bands if band]
+    fitting = sum(_stands_level(band, zone) for band in bands[1:])
+    return bands if fitting >= len(bands) - 2 else [lines]
+
+
+def _stands_level(band: list[Line], zone: _Zone) -> bool:
+    before, after = _sides(band, zone)
+    return not before or not after or abs(before[0].baseline - after[0].baseline) < _LEVEL
 
 
 def _wide_steps(lines: Sequence[Line], pitch: float) -> list[tuple[float, float]]:
@@ -258,10 +277,6 @@ def _wide_steps(lines: Sequence[Line], pitch: float) -> list[tuple[float, float]
         for above, below in pairwise(lines)
         if _top(below) - _bottom(above) > 0.75 * pitch
     ]
-
-
-def _is_large(stripe: tuple[float, float], pitch: float) -> bool:
-    return stripe[1] - stripe[0] > _LARGE_STRIPE * pitch
 
 
 def _top(line: Line) -> float:

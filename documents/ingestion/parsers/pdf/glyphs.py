@@ -27,7 +27,8 @@ _MAX_CHARACTERS = 400_000  # of one page
 _BLANKS = frozenset("\t\n\x0b\x0c\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000") | {
     chr(code) for code in range(0x2000, 0x200B)
 }
-_NOTHING = frozenset("\x00\ufeff\u200b\u2060") | {chr(1), *map(chr, range(3, 9))}
+_NOTHING = frozenset("\x00\ufeff\u200b\u2060")
+_CONTROLS = frozenset(map(chr, (*range(1, 32), *range(127, 160))))
 _HYPHENS = frozenset("\x02\ufffe")  # what pdfium puts for a hyphen at a line's end
 _PRESENTATION = ((0xFB00, 0xFB06), (0xFB13, 0xFB17), (0xFB50, 0xFDFF), (0xFE70, 0xFEFC))
 
@@ -101,7 +102,7 @@ class Glyphs:
                 continue
             key = address(item)
             style = self._styles.get(key) or self._style(key, item, index)
-            glyph = self._glyph(index, "-" if text in _HYPHENS else text, style, loose)
+            glyph = self._glyph(index, _shown(text), style, loose)
             baseline = self._baseline(index, style) if key != last or run is None else run.baseline
             if run is None or not _continues(run, style, baseline, glyph, is_same=key == last):
                 follows = run is not None and not blank and _touches(run, baseline, glyph)
@@ -164,6 +165,13 @@ class Glyphs:
         pdfium.FPDFText_GetCharOrigin(self._text_page, index, x, y)
         shown = point(self._to_shown, x.value, y.value)
         return round(shown[0] if style.rotation in (90, 270) else shown[1], 2)
+
+
+def _shown(text: str) -> str:
+    """A letter as text may hold it: no control characters, which only broken fonts give."""
+    if text in _HYPHENS:
+        return "-"
+    return "\ufffd" if text in _CONTROLS else text
 
 
 def _turned(matrix: Matrix, x: float, y: float) -> tuple[float, float]:

@@ -18,6 +18,7 @@ _MIN_COVER = 0.05  # of the page: less is a logo
 _FULL_COVER = 0.5  # of the page: a scan
 _MANY_DRAWINGS = 60  # letters drawn as outlines
 _FEW_LETTERS = 25  # such as a stamp on a scanned page
+_GARBLED = 0.4  # of the letters
 _SAME_PLACE = 0.12  # of the type's size: a word drawn twice to look bold
 
 
@@ -38,10 +39,13 @@ class PageLayout:
     letters: int = 0
     broken: int = 0
     has_lost_table: bool = False
+    is_garbled: bool = False
 
     @property
     def is_unread(self) -> bool:
         """Whether the page shows something, but gives no text: it needs to be recognised."""
+        if self.is_garbled:
+            return True
         if self.image_cover >= _FULL_COVER and self.letters < _FEW_LETTERS:
             return True
         has_picture = self.image_cover >= _MIN_COVER or self.drawings >= _MANY_DRAWINGS
@@ -57,6 +61,9 @@ def lay_out(page: PageContent, ink: Ink | None) -> PageLayout:
     """Take from a page what the later steps need."""
     visible, hidden = split_hidden(page, ink=ink)
     words = _without_doubles(visible)
+    is_garbled = _is_garbled(words)
+    if is_garbled:
+        words = []
     turn = Turn(main_rotation(words), page.width, page.height)
     main = [word for word in words if word.rotation == turn.rotation]
     found = PageTables() if turn.rotation else read_tables(_seen(page, main))
@@ -75,8 +82,9 @@ def lay_out(page: PageContent, ink: Ink | None) -> PageLayout:
         image_cover=_cover(page),
         drawings=page.drawings,
         letters=sum(c.isalnum() for word in words for c in word.text),
-        broken=sum(_broken(word) for word in words),
+        broken=sum(_broken(word) for word in visible),
         has_lost_table=found.is_lost,
+        is_garbled=is_garbled,
     )
 
 
@@ -147,10 +155,21 @@ def _cover(page: PageContent) -> float:
     return min(area / max(page.width * page.height, 1.0), 1.0)
 
 
+def _is_garbled(words: Sequence[Word]) -> bool:
+    """Whether the fonts do not say which letters they show, so that there is no text to keep."""
+    letters = sum(len(word.text) for word in words)
+    unknown = sum(word.text.count("\ufffd") + _private(word.text) for word in words)
+    return letters > 0 and unknown >= _GARBLED * letters
+
+
+def _private(text: str) -> int:
+    return sum("\ue000" <= c <= "\uf8ff" and c not in _SYMBOLS for c in text)
+
+
 def _broken(word: Word) -> int:
     if "\ufffd" in word.text or "(cid:" in word.text or word.is_unmapped:
         return len(word.text)
-    return sum("\ue000" <= c <= "\uf8ff" and c not in _SYMBOLS for c in word.text)
+    return _private(word.text)
 
 
 _SYMBOLS = frozenset(map(chr, range(0xF020, 0xF100)))  # the symbol fonts' own bullets and signs

@@ -17,7 +17,9 @@ from documents.ingestion.parsers.pdf.page import Line
 
 _MARK = re.compile(r"[\[(]?(\d{1,3}|[ivx]{1,5}|[a-z]|[*†‡§¶#]{1,3})[\])]?(?=[,;.]?$)")
 _MARK_LIST = re.compile(r"\d{1,3}(?:[,–-]\d{1,3})+")
-_NOTE_START = re.compile(r"\s*[\[(]?(\d{1,3}|[*†‡§¶]{1,3}|[a-z](?=[\s)\]]))[\])]?[.:]?\s*(?=\S)")
+_NOTE_START = re.compile(
+    r"\s*[\[(]?\s*(\d{1,3}|[*†‡§¶]{1,3}|[a-z](?=[\s)\]]))\s*[\])]?[.:]?\s*(?=\S)"
+)
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _SMALLER = 0.95
 
@@ -97,7 +99,8 @@ def _is_note_tail(lines: Sequence[Line], index: int, cited: set[str]) -> bool:
 
 
 def _begins_raised(line: Line, cited: set[str]) -> bool:
-    return line.table is None and 0 in line.raised and mark_of(line.words[0].text) in cited
+    first = 1 if len(line.words) > 1 and line.words[0].text in ("(", "[") else 0
+    return first in line.raised and mark_of(line.words[first].text) in cited
 
 
 def note_mark(line: Line) -> str | None:
@@ -106,5 +109,5 @@ def note_mark(line: Line) -> str | None:
         return None
     if 0 in line.raised:
         return mark_of(line.words[0].text)
-    found = _NOTE_START.match(text_of(line))
+    found = _NOTE_START.match(plain(text_of(line)))
     return found.group(1) if found else None

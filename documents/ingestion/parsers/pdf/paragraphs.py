@@ -32,8 +32,9 @@ _OPEN = re.compile(
     r"(?:[,\-\u2010(\u2013\u2014]|\b(?:the|a|an|of|to|and|or|in|for|by|with|from|on|at|as|that|its))$",
     re.IGNORECASE,
 )
-_LEADERS = re.compile(r"(?:\.\s?){5,}|…{2,}|_{5,}\s*\d+$")
+_LEADERS = re.compile(r"(?:\.\s?){5,}|…{2,}|[-_]{5,}\s*\d+$")
 _PAGE = re.compile(r"\d{1,4}|[ivxlc]{1,6}")
+_MAX_BOX = 25  # paragraphs of a box at the foot of a page
 _SAME_COLUMN = 12.0  # points
 _MAX_PITCH = 2.1  # of the type's size: lines further apart are no paragraph
 
@@ -95,7 +96,23 @@ class _Builder:
             starts_low = text_of(first.lines[0][1])[:1].islower() if not first.table else False
             if is_same and is_open and starts_low and _runs_on(tail, first):
                 return tail
-        return self._done[-1] if self._done and _runs_on(self._done[-1], first) else None
+        if not self._done or not _runs_on(self._done[-1], first):
+            return None
+        if is_closed(text_of(self._done[-1].lines[-1][1])):
+            return self._open_before_box(first) or self._done[-1]
+        return self._done[-1]
+
+    def _open_before_box(self, first: Paragraph) -> Paragraph | None:
+        """The paragraph that a box or figure at the foot of its page cut off."""
+        for paragraph in reversed(self._done[-_MAX_BOX:]):
+            if paragraph.table is not None or len(paragraph.lines) < 2:
+                continue
+            lines = [line for _, line in paragraph.lines]
+            is_full = lines[-1].box[2] > max(line.box[2] for line in lines) - 2 * lines[-1].size
+            is_open = not ends_sentence(text_of(lines[-1])) and not opens_item(text_of(lines[0]))
+            if is_full and is_open and _runs_on(paragraph, first):
+                return paragraph
+        return None
 
 
 def _of_region(page: int, region: Region, setting: Setting) -> list[Paragraph]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from documents.errors import ParseError
 from documents.ingestion.parsers.pdf.layout import PageLayout
@@ -117,7 +118,10 @@ def title(metadata: Mapping[str, str], read: ReadText) -> str | None:
     large = [p for p in first if p.size > 1.05 * read.body_size and 2 < len(p.text()) <= _MAX_TITLE]
     if not large:
         return None
-    largest = max(large, key=lambda p: p.size).text()
+    size = max(p.size for p in large)
+    begun = next(i for i, p in enumerate(first) if p.size == size)
+    lines = [p.text() for p in takewhile(lambda p: p.size == size, first[begun : begun + 4])]
+    largest = " ".join(lines) if len(" ".join(lines)) <= _MAX_TITLE else lines[0]
     return None if opens_clause(largest) else largest
 
 

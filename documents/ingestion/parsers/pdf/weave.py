@@ -13,6 +13,7 @@ from documents.ingestion.parsers.pdf.lines import has_blank, in_reading_order
 from documents.ingestion.parsers.pdf.markers import PRIVATE_BULLETS
 from documents.ingestion.parsers.pdf.notes import marks_of, plain
 from documents.ingestion.parsers.pdf.page import Line, Word
+from documents.records import BlockKind
 
 _UNITS = re.compile(r"(?:k|c|m|d|µ)?m|ft|in|yd|mi|sq|s", re.IGNORECASE)
 _POWERS = {"2": "²", "3": "³"}
@@ -45,7 +46,9 @@ class Weaver:
         words = _closed_up(in_reading_order(line))
         for word, is_blank in words:
             text = _clean(word.text)
-            if id(word) in raised and before is not None:
+            if id(word) in raised and _is_own_mark(paragraph, pieces):
+                text = plain(text)
+            elif id(word) in raised and before is not None:
                 text = self._raised(text, before, page, paragraph)
             if text:
                 pieces.append(Piece(text, word, page, is_blank))
@@ -55,6 +58,7 @@ class Weaver:
                 before = word
                 continue
             before = word
+        _drop_empty_brackets(pieces)
         return _with_drawn_hyphens(_with_blanks_after_marks(pieces, raised))
 
     def _raised(self, text: str, before: Word, page: int, paragraph: Paragraph) -> str:
@@ -98,6 +102,21 @@ class Weaver:
             last.text = last.text[:-1]
             if not last.text:
                 done.pop()
+
+
+def _is_own_mark(paragraph: Paragraph, pieces: list[Piece]) -> bool:
+    """Whether nothing but a bracket stands before a raised word in a note."""
+    is_note = paragraph.kind is BlockKind.FOOTNOTE and not paragraph.pieces
+    return is_note and not any(c.isalnum() for piece in pieces for c in piece.text)
+
+
+def _drop_empty_brackets(pieces: list[Piece]) -> None:
+    """Brackets that held nothing but a mark go with it."""
+    for index in range(len(pieces) - 1, 0, -1):
+        is_empty = pieces[index - 1].text in ("(", "[") and pieces[index].text[0] in ")]"
+        if is_empty:
+            pieces[index].text, pieces[index].has_blank = pieces[index].text[1:], False
+            del pieces[index - 1 : index + (not pieces[index].text)]
 
 
 def _is_broken_address(token: str, after: str) -> bool:
