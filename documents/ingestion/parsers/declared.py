@@ -61,4 +61,4 @@ def _codec(label: str) -> str | None:
         name = codecs.lookup(_ALIASES.get(label, label)).name
     except LookupError:
         return None
-    return _SUPERSETS.get(name, name)
+    return _SUPERSETS.get(name, name).replace("iso8859-", "iso8859_").replace("koi8-", "koi8_")

@@ -108,6 +108,11 @@ def ideographic_score(text: str, encoding: str) -> float:
     return sum(count * _wide(char, encoding) for char, count in counts.items())
 
 
+def has_only_typography(text: str) -> bool:
+    """Whether all characters outside ASCII are signs that typesetters use."""
+    return all(char <= "\x7f" or char in _TYPOGRAPHY for char in text)
+
+
 _LANGUAGES = (*_ACCENTED, *_ALPHABETS)
 
 
