@@ -67,6 +67,8 @@ def _are_pages(texts: Sequence[str]) -> bool:
     count = sum(bool(_PAGE.fullmatch(text)) for text in texts)
     if count < 0.8 * len(texts) or len(numbers) < 2:
         return False
+    if any(not text.isdigit() and _PAGE.fullmatch(text) for text in texts):
+        return True
     steps = [b - a for a, b in pairwise(numbers)]
     # A table of running numbers has even steps; pages of a document do not.
     return min(steps) >= 0 and len(set(steps)) > 1
@@ -105,7 +107,9 @@ def is_convincing(rows: Sequence[Sequence[Sequence[Word]]]) -> bool:
     filled = [text for row in texts for text in row if text]
     if sum(len(text.split()) for text in filled) > _SHORT * len(filled):
         return False
-    return _has_bold_head(rows) or any(_holds_figures(texts, i) for i in range(1, columns))
+    # Two columns of names under two heads are as often two lists or two addresses.
+    has_head = columns > 2 and _has_bold_head(rows)
+    return has_head or any(_holds_figures(texts, i) for i in range(1, columns))
 
 
 def _holds_figures(texts: Sequence[Sequence[str]], column: int) -> bool:
