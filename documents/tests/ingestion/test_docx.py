@@ -486,3 +486,158 @@ def _replaced(data: bytes, old: str, new: str) -> bytes:
     with zipfile.ZipFile(io.BytesIO(data)) as source:
         parts = {name: source.read(name) for name in source.namelist()}
     return archive({name: part.replace(old.encode(), new.encode()) for name, part in parts.items()})
+
+
+# Further traps.
+
+
+def test_text_of_lines_rows_and_frames_that_show_nothing_is_hidden() -> None:
+    flat = p("flat", properties='<w:spacing w:line="1" w:lineRule="exact"/>')
+    away = p("away", properties='<w:framePr w:x="-40000" w:y="1"/>')
+    narrow = p(r("narrow", '<w:w w:val="1"/>'))
+    row = '<w:tr><w:trPr><w:trHeight w:val="1" w:hRule="exact"/></w:trPr>{0}{0}</w:tr>'
+    low = f"<w:tbl>{row.format('<w:tc>' + p('low') + '</w:tc>')}</w:tbl>"
+    document = parse(p("Text") + flat + away + narrow + low)
+
+    assert document.text == "Text"
+    assert [(item.text, item.where) for item in document.hidden] == [
+        ("flat", "tiny"), ("away", "off_page"), ("narrow", "tiny"), ("low", "hidden"),
+        ("low", "hidden"),
+    ]  # fmt: skip
+
+
+def test_notes_count_as_their_section_says_and_the_section_says_so_at_its_end() -> None:
+    def section(properties: str) -> str:
+        return f"<w:sectPr><w:footnotePr>{properties}</w:footnotePr></w:sectPr>"
+
+    def cite(key: int, properties: str = "") -> str:
+        mark = f'<w:r><w:footnoteReference w:id="{key}"/></w:r>'
+        return p("x", mark, properties=properties)
+
+    first = section('<w:numFmt w:val="upperLetter"/><w:numStart w:val="3"/>')
+    second = section('<w:numRestart w:val="eachSect"/>')
+    body = cite(1) + cite(2, first) + cite(3) + second
+    notes = "".join(f'<w:footnote w:id="{key}">{p("note")}</w:footnote>' for key in (1, 2, 3))
+    document = parse(body, parts={"footnotes": notes})
+
+    assert texts(document)[1::2] == ["C note", "D note", "1 note"]
+
+
+def test_articles_that_run_through_all_chapters_are_cited_without_their_chapter() -> None:
+    levels = (
+        level(0, "chineseCountingThousand", "第%1章")
+        + level(1, "chineseCountingThousand", "第%2條", extra='<w:lvlRestart w:val="0"/>')
+        + level(2, "chineseCountingThousand", "%3、")
+    )
+    numbering = lists({0: levels}, {1: (0, "")})
+    body = "".join(p("x", num=(1, n)) for n in (0, 1, 0, 1, 2))
+    document = parse(body, parts={"numbering": numbering})
+
+    assert [block.number for block in document.blocks] == [
+        "第一章", "第一條", "第二章", "第二條", "第二條一",
+    ]  # fmt: skip
+
+
+def test_a_heading_that_runs_into_its_paragraph_is_a_heading() -> None:
+    """Word's style separator: the mark of the heading is hidden, its words are not."""
+    mark = "<w:rPr><w:vanish/><w:specVanish/></w:rPr>"
+    numbering = lists({0: level(0, "decimal", "%1.")}, {1: (0, "")})
+    body = p("Term.", style="H1", num=(1, 0), properties=mark) + p("It lasts a year.")
+    document = parse(body, parts={"styles": HEADINGS, "numbering": numbering})
+
+    assert texts(document) == ["1. Term.", "It lasts a year."]
+    assert document.blocks[0].kind is BlockKind.HEADING
+
+
+def test_white_text_in_a_filled_shape_is_seen_and_in_an_open_one_is_not() -> None:
+    def shape(fill: str, text: str) -> str:
+        white = p(r(text, '<w:color w:val="FFFFFF"/>'))
+        box = f"<w:txbxContent>{white}</w:txbxContent>"
+        return (
+            f"<w:r><w:drawing><wps:wsp><wps:spPr>{fill}</wps:spPr><wps:txbx>{box}</wps:txbx>"
+            "</wps:wsp></w:drawing></w:r>"
+        )
+
+    filled = shape('<a:solidFill><a:srgbClr val="203864"/></a:solidFill>', "seen")
+    document = parse(p("Text", filled, shape("<a:noFill/>", "unseen")))
+
+    assert texts(document) == ["Text", "seen"]
+    assert [item.text for item in document.hidden] == ["unseen"]
+
+
+def test_a_box_inside_a_removed_run_is_gone_and_a_table_in_a_box_is_read() -> None:
+    inner = "<w:tbl><w:tr><w:tc>{0}</w:tc><w:tc>{0}</w:tc></w:tr></w:tbl>".format(p("a"))
+    box = f"<w:r><w:pict><v:shape><v:textbox><w:txbxContent>{inner}</w:txbxContent></v:textbox>"
+    box += "</v:shape></w:pict></w:r>"
+
+    assert texts(parse(p("Text", box, f'<w:del w:id="1">{box}</w:del>'))) == ["Text", "a; a"]
+
+
+def test_a_field_over_several_paragraphs_and_its_nested_text() -> None:
+    begin = '<w:r><w:fldChar w:fldCharType="begin"/></w:r>'
+    begin += "<w:r><w:instrText>IF 1 = 1 </w:instrText></w:r>"
+    inside = p(begin, "in the instruction") + p(
+        "still", '<w:r><w:fldChar w:fldCharType="separate"/></w:r>', "shown"
+    )
+    end = p("more", '<w:r><w:fldChar w:fldCharType="end"/></w:r>', " after")
+
+    assert texts(parse(inside + end)) == ["shown", "more after"]
+
+
+def test_line_breaks_of_the_xml_are_blanks() -> None:
+    assert one("<w:p><w:r><w:t>one\n   two</w:t></w:r></w:p>") == "one two"
+
+
+def test_a_typed_list_of_contents_keeps_its_tabs_for_the_structure() -> None:
+    entry = "<w:r><w:t>1 Scope</w:t><w:tab/><w:t>3</w:t></w:r>"
+
+    assert one(p(entry) + p("1 Scope")) == "1 Scope\t3\n\n1 Scope"
+
+
+def test_right_to_left_text_keeps_its_order() -> None:
+    words = '<w:bdo w:val="rtl"><w:r><w:rPr><w:rtl/></w:rPr><w:t>سياسة الإجازات</w:t></w:r></w:bdo>'
+
+    assert one(p(words, properties="<w:bidi/>")) == "سياسة الإجازات"
+
+
+def test_a_chart_is_named_as_not_read() -> None:
+    document = parse(
+        p("Text"), links=[("chart", "charts/c.xml", "")], extra={"word/charts/c.xml": "<c/>"}
+    )
+
+    assert warnings(document) == {"content_not_read"}
+
+
+def test_the_words_of_a_diagram_are_read() -> None:
+    namespace = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
+    data = (
+        f'<dgm:dataModel xmlns:dgm="{namespace}" '
+        'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main">'
+        "<dgm:pt><dgm:t><a:p><a:r><a:t>Report</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:dataModel>"
+    )
+    drawing = f'<w:r><w:drawing><dgm:relIds xmlns:dgm="{namespace}" r:dm="rId1"/></w:drawing></w:r>'
+    document = parse(
+        p("Steps:", drawing), links=[("diagramData", "d.xml", "")], extra={"word/d.xml": data}
+    )
+
+    assert sorted(texts(document)) == ["Report", "Steps:"]
+
+
+def test_a_schedule_counts_for_itself() -> None:
+    restart = '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride>'
+    numbering = lists(
+        {
+            0: level(0, "decimal", "%1.") + level(1, "decimal", "%1.%2"),
+            1: level(0, "decimal", "Schedule %1"),
+        },
+        {1: (0, ""), 2: (1, ""), 3: (0, restart)},
+    )
+    body = (
+        p("Term", style="H1", num=(1, 0)) + p("x", num=(1, 1))
+        + p("Fees", style="H1", num=(2, 0)) + p("x", num=(3, 0)) + p("x", num=(3, 1))
+    )  # fmt: skip
+    document = parse(body, parts={"styles": HEADINGS, "numbering": numbering})
+
+    assert [block.number for block in document.blocks] == [
+        "1", "1.1", "Schedule 1", "Schedule 1 1", "Schedule 1 1.1",
+    ]  # fmt: skip

@@ -17,6 +17,7 @@ _SILENT_WORDS = """
 """
 _SILENT = frozenset(_SILENT_WORDS.split())
 _CONTENTS = frozenset({"TOC", "INDEX", "TOA"})
+_MAX_DEPTH = 50
 _CHECKED, _UNCHECKED = "☒", "☐"
 
 
@@ -46,8 +47,9 @@ def matched_marks(root: Element) -> frozenset[Element]:
         elif kind == "separate" and open_marks:
             open_marks[-1].append(mark)
         elif kind == "end" and open_marks:
-            matched.update(open_marks.pop())
-            matched.add(mark)
+            marks = open_marks.pop()
+            if len(open_marks) < _MAX_DEPTH:
+                matched.update((*marks, mark))
     return frozenset(matched)
 
 

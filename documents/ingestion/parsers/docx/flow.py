@@ -27,6 +27,8 @@ class Paragraph:
     @property
     def holder(self) -> Element:
         """The element whose properties hold for the whole: the last, unless it is empty."""
+        if len(self.elements) == 1:
+            return self.elements[0]
         for element in reversed(self.elements):
             if has_words(element):
                 return element

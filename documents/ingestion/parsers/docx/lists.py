@@ -15,6 +15,8 @@ from documents.ingestion.parsers.docx.numbering import Marker, join_labels
 _PLAIN_COUNT = re.compile(r"\d+\Z")
 _WORDED = re.compile(r"[^\W\d_]{2,}", re.ASCII)
 _TYPED_CLAUSE = re.compile(r"(\d{1,3}(?:\.\d{1,3}){1,5})\.?[ \t\u00a0]+(?=\S)")
+_MAX_DEPTH = 8
+_MAX_OPEN = 40
 _TYPED = -1  # the key of a label that the author typed
 
 
@@ -61,7 +63,8 @@ class Outline:
         self._close_before(marker, left)
         parent = self._open[-1] if self._open else None
         depth = 0 if parent is None or marker.is_own else parent.depth + (parent.key != _TYPED)
-        label = self._label(marker)
+        depth, label = min(depth, _MAX_DEPTH), self._label(marker)
+        del self._open[_MAX_OPEN:]
         self._open.append(_Entry(marker.key, marker.level, left, depth, label))
         return depth, label
 
@@ -90,10 +93,10 @@ class Outline:
         if marker.full is None:
             return None
         for entry in reversed(self._open):
-            if entry.key == marker.key and entry.label:
-                return marker.full if entry.label == marker.above else _joined(entry, marker)
-            if entry.label:
+            if entry.label and entry.key != marker.key:
                 return below(entry.label, marker.own)
+            if entry.label and marker.above is not None:
+                return join_labels(entry.label, marker.own)
         if self._heading and marker.key != self._heading_key:
             return below(self._heading, marker.full)
         return marker.full
@@ -102,13 +105,6 @@ class Outline:
 def _holds(entry: _Entry, left: int | None) -> bool:
     """Whether an item of another list, indented by `left`, hangs below an open one."""
     return entry.left is None or (left is not None and entry.left < left)
-
-
-def _joined(entry: _Entry, marker: Marker) -> str | None:
-    """The label below an item whose own label holds more than its list says."""
-    if entry.label is None or marker.above is None:
-        return marker.full
-    return join_labels(entry.label, marker.own)
 
 
 def below(above: str, label: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from documents.ingestion.parsers.docx.styles import Look
 
 TINY_HALF_POINTS = 4
+_NARROW_PERCENT = 10
 # Grey F2F2F2 on white has a contrast of 1.12; text that one can make out begins well above.
 _INVISIBLE_CONTRAST = 1.15
 MARKED = "marked"  # a fill whose colour is not known
@@ -19,7 +20,8 @@ def hiding(look: Look, background: str | None) -> str | None:
     """
     if look.hidden:
         return "hidden"
-    if look.half_points is not None and look.half_points <= TINY_HALF_POINTS:
+    is_small = look.half_points is not None and look.half_points <= TINY_HALF_POINTS
+    if is_small or (look.scale is not None and look.scale <= _NARROW_PERCENT):
         return "tiny"
     if look.is_clear:
         return "white"

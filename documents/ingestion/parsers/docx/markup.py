@@ -86,7 +86,7 @@ def child(element: Element | None, *path: str) -> Element | None:
     for name in path:
         if element is None:
             return None
-        element = element.find(W + name)
+        element = next(element.iterchildren(W + name), None)  # `find` takes five times as long
     return element
 
 

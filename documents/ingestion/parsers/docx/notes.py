@@ -17,6 +17,7 @@ class Notes:
         self._elements = _by_id(kind, root)
         self._settings = child(settings, f"{kind}Pr")
         self._section: Element | None = None
+        self._shown: set[str] = set()
         self._count = self._start() - 1
 
     def _property(self, name: str) -> Element | None:
@@ -27,17 +28,21 @@ class Notes:
         start = number(self._property("numStart"))
         return 1 if start is None else start
 
-    def begin_section(self, properties: Element | None) -> None:
+    def begin_section(self, properties: Element, *, is_first: bool) -> None:
         """Go on in a section with its own properties."""
         self._section = child(properties, f"{self._kind}Pr")
-        if value(self._property("numRestart")) == "eachSect":
+        if is_first or value(self._property("numRestart")) == "eachSect":
             self._count = self._start() - 1
 
     def cite(self, note_id: str, typed_mark: str | None) -> tuple[str, Element] | None:
-        """The mark and the text of a note that is cited now; None where it is missing."""
+        """The mark and the text of a note that is cited now.
+
+        None where it is missing, or has been shown where it was cited before.
+        """
         element = self._elements.get(note_id)
-        if element is None:
+        if element is None or note_id in self._shown:
             return None
+        self._shown.add(note_id)
         if typed_mark is not None:
             return typed_mark.strip(), element
         self._count += 1

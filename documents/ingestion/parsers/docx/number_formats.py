@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 _MAX = 32767  # Word counts no further
+_MAX_REPEATED = 780  # thirty times the alphabet
 _ONES_WORDS = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
     fifteen sixteen seventeen eighteen nineteen
@@ -112,7 +113,7 @@ def _capital(words: str) -> str:
 
 def _repeated(letters: str, count: int) -> str:
     """The letter of a count, once more for each time the alphabet is used up."""
-    if count < 1:
+    if not 1 <= count <= _MAX_REPEATED:
         return str(count)
     return letters[(count - 1) % len(letters)] * ((count - 1) // len(letters) + 1)
 

@@ -9,57 +9,21 @@ its start value, and counts as used.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from documents.ingestion.parsers.docx.markup import (
-    Element,
-    W,
-    child,
-    is_on,
-    number,
-    value,
+from documents.ingestion.parsers.docx.levels import (
+    LEVELS,
+    Abstract,
+    Level,
+    NumberedList,
+    read_abstract,
+    read_list,
 )
+from documents.ingestion.parsers.docx.markup import Element, W, child, number
 from documents.ingestion.parsers.docx.number_formats import format_number
-from documents.ingestion.parsers.docx.styles import Style, Styles, left_indent
+from documents.ingestion.parsers.docx.styles import Style, Styles
 
-LEVELS = 9
 _PLACEHOLDER = re.compile("%([1-9])")
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """How one level of a list counts and prints."""
-
-    start: int = 1
-    kind: str = "decimal"
-    custom: str | None = None
-    text: str = ""
-    restart: int | None = None  # the level, from 1, that sets this one back; 0: none does
-    is_legal: bool = False  # prints all its numbers as digits
-    suffix: str = "tab"
-    style: str | None = None
-    left: int | None = None
-    is_hidden: bool = False
-    has_picture: bool = False
-
-
-@dataclass(slots=True)
-class _Abstract:
-    id: int
-    levels: dict[int, Level]
-    style_link: str | None
-    num_style_link: str | None
-    counters: list[int | None] = field(default_factory=lambda: [None] * LEVELS)
-    # Levels that a paragraph has used, not only passed over.
-    is_real: list[bool] = field(default_factory=lambda: [False] * LEVELS)
-
-
-@dataclass(slots=True)
-class _List:
-    abstract_id: int
-    starts: dict[int, int] = field(default_factory=dict)
-    levels: dict[int, Level] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,27 +54,35 @@ class Marker:
     is_own: bool  # the printed text names all levels above it, as `1.2` does
 
 
+@dataclass(slots=True)
+class _Counts:
+    counters: list[int | None] = field(default_factory=lambda: [None] * LEVELS)
+    # Levels that a paragraph has used, not only passed over.
+    is_real: list[bool] = field(default_factory=lambda: [False] * LEVELS)
+
+
 class Numbering:
     """The lists of a document; `story` gives counters that start anew for a text apart."""
 
     def __init__(self, root: Element | None, styles: Styles) -> None:
-        self._abstracts: dict[int, _Abstract] = {}
-        self._lists: dict[int, _List] = {}
+        self._abstracts: dict[int, Abstract] = {}
+        self._lists: dict[int, NumberedList] = {}
         self._by_style: dict[str, int] = {}
         self._styles = styles
+        self._counts: dict[int, _Counts] = {}
+        self._used: set[tuple[int, int]] = set()
         if root is not None:
             self._read(root)
-        self._used: set[tuple[int, int]] = set()
 
     def _read(self, root: Element) -> None:
         for element in root.iterfind(W + "abstractNum"):
             key = number(element, "abstractNumId")
             if key is not None:
-                self._abstracts[key] = _abstract(key, element)
+                self._abstracts[key] = read_abstract(key, element)
         for element in root.iterfind(W + "num"):
             key, abstract_id = number(element, "numId"), number(child(element, "abstractNumId"))
             if key is not None and abstract_id is not None:
-                self._lists[key] = _list(abstract_id, element)
+                self._lists[key] = read_list(abstract_id, element)
         for abstract in self._abstracts.values():
             if abstract.style_link:
                 self._by_style[abstract.style_link] = abstract.id
@@ -118,11 +90,7 @@ class Numbering:
     def story(self) -> Numbering:
         """The same lists, uncounted: text boxes and notes count for themselves."""
         copy = Numbering(None, self._styles)
-        copy._lists, copy._by_style = self._lists, self._by_style
-        copy._abstracts = {
-            key: replace(abstract, counters=[None] * LEVELS, is_real=[False] * LEVELS)
-            for key, abstract in self._abstracts.items()
-        }
+        copy._abstracts, copy._lists, copy._by_style = self._abstracts, self._lists, self._by_style
         return copy
 
     def place(self, properties: Element | None, style: Style) -> Place | None:
@@ -158,8 +126,8 @@ class Numbering:
         text = self._printed(abstract, place.num_id, place.level).strip()
         if level.is_hidden or not text:
             return None
-        own, lowest = tidy_label(text), _lowest(level.text)
-        above = self._full(abstract, place.num_id, lowest - 1) if lowest else None
+        own = tidy_label(text)
+        above = self._above(abstract, place.num_id, place.level, level)
         return Marker(
             text=text,
             suffix=level.suffix,
@@ -169,10 +137,10 @@ class Numbering:
             key=abstract.id,
             level=place.level,
             left=level.left,
-            is_own=place.level > 0 and lowest == 0 and bool(own),
+            is_own=place.level > 0 and _lowest(level.text) == 0 and bool(own),
         )
 
-    def _bullet(self, abstract: _Abstract, place: Place, level: Level) -> Marker:
+    def _bullet(self, abstract: Abstract, place: Place, level: Level) -> Marker:
         is_word = sum(char.isalpha() for char in level.text) > 1
         text = level.text.strip() if is_word else "-"
         return Marker(
@@ -187,7 +155,10 @@ class Numbering:
             is_own=False,
         )
 
-    def _resolved(self, num_id: int) -> _Abstract | None:
+    def _counts_of(self, abstract: Abstract) -> _Counts:
+        return self._counts.setdefault(abstract.id, _Counts())
+
+    def _resolved(self, num_id: int) -> Abstract | None:
         """The definition of a list, through the list style that it may point to."""
         abstract = self._abstracts.get(self._lists[num_id].abstract_id)
         for _ in range(5):
@@ -214,8 +185,9 @@ class Numbering:
         definition = self._level(num_id, level)
         return self._lists[num_id].starts.get(level, definition.start if definition else 1)
 
-    def _step(self, abstract: _Abstract, place: Place) -> None:
-        counters = abstract.counters
+    def _step(self, abstract: Abstract, place: Place) -> None:
+        counts = self._counts_of(abstract)
+        counters = counts.counters
         for above in range(place.level):
             if counters[above] is None:
                 counters[above] = self._start(place.num_id, above)
@@ -227,23 +199,24 @@ class Numbering:
         else:
             counters[place.level] = current + 1
         self._used.add(use)
-        abstract.is_real[place.level] = True
+        counts.is_real[place.level] = True
         for below in range(place.level + 1, LEVELS):
             definition = self._level(place.num_id, below)
             restart = definition.restart if definition else None
             if restart is None or restart > below or place.level < restart:
                 counters[below] = None
-                abstract.is_real[below] = False
+                counts.is_real[below] = False
 
-    def _printed(self, abstract: _Abstract, num_id: int, level: int) -> str:
+    def _printed(self, abstract: Abstract, num_id: int, level: int) -> str:
         own = self._level(num_id, level) or Level()
+        counters = self._counts_of(abstract).counters
 
         def counter(match: re.Match[str]) -> str:
             index = int(match[1]) - 1
             if index > level:
                 return ""
             definition = self._level(num_id, index) or Level()
-            count = abstract.counters[index]
+            count = counters[index]
             kind = definition.kind
             if own.is_legal and kind not in ("none", "bullet", "decimalZero"):
                 kind = "decimal"
@@ -253,16 +226,25 @@ class Numbering:
 
         return _PLACEHOLDER.sub(counter, own.text)
 
-    def _full(self, abstract: _Abstract, num_id: int, level: int) -> str | None:
+    def _full(self, abstract: Abstract, num_id: int, level: int) -> str | None:
         """The printed label, preceded by those of the levels that it does not name itself."""
         definition = self._level(num_id, level)
         is_silent = definition is None or definition.kind == "bullet"
-        if definition is None or is_silent or not abstract.is_real[level]:
+        if definition is None or is_silent or not self._counts_of(abstract).is_real[level]:
             return self._full(abstract, num_id, level - 1) if level else None
         printed = tidy_label(self._printed(abstract, num_id, level))
-        above = _lowest(definition.text)
-        before = self._full(abstract, num_id, above - 1) if above else None
+        before = self._above(abstract, num_id, level, definition)
         return join_labels(before, printed) or None
+
+    def _above(self, abstract: Abstract, num_id: int, level: int, definition: Level) -> str | None:
+        """The label of the levels that a level's text does not name, and that set it back.
+
+        Articles that run on through all chapters are cited without their chapter.
+        """
+        above = _lowest(definition.text)
+        if definition.restart is not None and definition.restart <= level:
+            above = min(above, definition.restart)
+        return self._full(abstract, num_id, above - 1) if above else None
 
 
 def tidy_label(printed: str) -> str:
@@ -285,52 +267,3 @@ def join_labels(before: str | None, label: str) -> str:
 def _lowest(text: str) -> int:
     """The lowest level, from 0, that a level's text names."""
     return min((int(index) - 1 for index in _PLACEHOLDER.findall(text)), default=0)
-
-
-def _abstract(key: int, element: Element) -> _Abstract:
-    return _Abstract(
-        key,
-        dict(_read_levels(element)),
-        value(child(element, "styleLink")),
-        value(child(element, "numStyleLink")),
-    )
-
-
-def _list(abstract_id: int, element: Element) -> _List:
-    found = _List(abstract_id)
-    for override in element.iterfind(W + "lvlOverride"):
-        index = number(override, "ilvl")
-        if index is None or not 0 <= index < LEVELS:
-            continue
-        start = number(child(override, "startOverride"))
-        if start is not None:
-            found.starts[index] = start
-        for _, level in _read_levels(override):
-            found.levels[index] = level
-    return found
-
-
-def _read_levels(element: Element) -> Iterator[tuple[int, Level]]:
-    for found in element.iterfind(W + "lvl"):
-        index = number(found, "ilvl")
-        if index is not None and 0 <= index < LEVELS:
-            yield index, _read_level(found)
-
-
-def _read_level(element: Element) -> Level:
-    formats = element.find(W + "numFmt")
-    start = number(child(element, "start"))
-    return Level(
-        # A level that says no start begins at 0 (17.9.25).
-        start=0 if start is None else start,
-        kind=value(formats) or "decimal",
-        custom=value(formats, "format"),
-        text=value(child(element, "lvlText")) or "",
-        restart=number(child(element, "lvlRestart")),
-        is_legal=is_on(element, "isLgl"),
-        suffix=value(child(element, "suff")) or "tab",
-        style=value(child(element, "pStyle")),
-        left=left_indent(child(element, "pPr")),
-        is_hidden=is_on(child(element, "rPr"), "vanish"),
-        has_picture=child(element, "lvlPicBulletId") is not None,
-    )

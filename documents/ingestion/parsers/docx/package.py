@@ -30,7 +30,7 @@ MAX_XML_BYTES = 40 * 1024 * 1024  # of one part; lxml needs about eight times as
 MAX_ALL_XML_BYTES = 120 * 1024 * 1024
 # Text of the same few rows shrinks to a hundredth; only what was made to swell goes beyond.
 _MAX_RATIO = 250
-_SMALL_BYTES = 4 * 1024 * 1024
+_SMALL_BYTES = 16 * 1024 * 1024
 _ODD_NAME = re.compile(r"\A/|\A[A-Za-z]:|(?:\A|/)\.\.(?:/|\Z)|\0")
 _PACKAGE = "{http://schemas.openxmlformats.org/package/2006/"
 _RELATIONSHIP = f"{_PACKAGE}relationships}}Relationship"

@@ -18,8 +18,8 @@ from documents.ingestion.parsers.docx.notes import Notes
 from documents.ingestion.parsers.docx.numbering import Numbering
 from documents.ingestion.parsers.docx.package import Package
 from documents.ingestion.parsers.docx.properties import read_properties
-from documents.ingestion.parsers.docx.runs import COMMENTED, STRUCK, TRACKED
-from documents.ingestion.parsers.docx.story import NOT_READ, Context, Story
+from documents.ingestion.parsers.docx.runs import COMMENTED, NOT_READ, STRUCK, TRACKED
+from documents.ingestion.parsers.docx.story import Context, Story
 from documents.ingestion.parsers.docx.styles import Styles
 from documents.ingestion.parsers.scripts import detect_language
 from documents.ingestion.parsers.writer import TextWriter
@@ -36,8 +36,8 @@ _MESSAGES = {
         "Word if it no longer holds."
     ),
     NOT_READ: (
-        "The file includes content in another format that was not read. Paste it into the "
-        "document as text."
+        "The file includes a chart, a diagram or content in another format that was not read. "
+        "What it says must stand in the document as text to be found."
     ),
 }
 _MAX_HEADER = 500
@@ -158,6 +158,8 @@ def _metadata(package: Package, headers: Sequence[str]) -> Mapping[str, str]:
 def _warnings(context: Context, active: Sequence[ActiveContent]) -> tuple[Notice, ...]:
     if _has_comments(context.package):
         context.seen.add(COMMENTED)
+    if any(context.package.related(context.package.main, kind) for kind in ("chart", "chartEx")):
+        context.seen.add(NOT_READ)
     found = [Notice(code, _MESSAGES[code]) for code in _MESSAGES if code in context.seen]
     if context.missing:
         names = ", ".join(sorted(set(context.missing))[:_MAX_NAMED])

@@ -30,6 +30,7 @@ from documents.ingestion.parsers.docx.symbols import symbol, translate
 
 # What the reader says about the file as a whole.
 TRACKED, STRUCK, COMMENTED = "has_tracked_changes", "struck_text", "has_comments"
+NOT_READ = "content_not_read"
 _REMOVED = frozenset({"del", "moveFrom"})
 _ADDED = frozenset({"ins", "moveTo"})
 _CHANGES = frozenset({"rPrChange", "pPrChange", "numberingChange", "sectPrChange"})
@@ -44,6 +45,7 @@ _IGNORED = frozenset(_IGNORED_WORDS.split())
 _RAISED = str.maketrans("0123456789+-−()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾ⁿ")
 _LOWERED = str.maketrans("0123456789+-−()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₍₎")
 _RAISABLE = re.compile(r"[0-9+\-−()]*[0-9][0-9+\-−()]*")
+_LINE_BREAKS = re.compile(r"[\r\n\t]+")
 _BLANKS = re.compile(r"[ \t]+")
 _PAGE_AT_END = re.compile(r"[ \t.…_]*\t[ \t]*(?:\d{1,4}|[ivxlc]{1,7})\s*\Z")
 _PLAIN_TAB = "\t"
@@ -136,6 +138,8 @@ class RunReader:
                 self._seen.add(TRACKED)
             elif handler is not None:
                 handler(self, element)
+            elif name == "subDoc":
+                self._seen.add(NOT_READ)
             elif name not in _IGNORED:
                 self._note_change(name)
                 self._walk(element)
@@ -160,7 +164,8 @@ class RunReader:
         name = local(element)
         if name == "t":
             if not self._drops_mark:
-                self._add(translate(element.text or "", look.font), look)
+                text = _LINE_BREAKS.sub(" ", element.text or "")  # of the XML, not of the author
+                self._add(translate(text, look.font), look)
         elif name in _BREAKS:
             self._add(_BREAKS[name], look)
         elif name == "sym":

@@ -29,7 +29,7 @@ from documents.ingestion.parsers.docx.markup import (
 from documents.ingestion.parsers.docx.notes import Notes
 from documents.ingestion.parsers.docx.numbering import Marker, Numbering
 from documents.ingestion.parsers.docx.package import Package
-from documents.ingestion.parsers.docx.runs import Inline, RunReader
+from documents.ingestion.parsers.docx.runs import NOT_READ, Inline, RunReader
 from documents.ingestion.parsers.docx.styles import (
     MAX_HEADING_LEVEL,
     Style,
@@ -42,8 +42,9 @@ from documents.ingestion.parsers.docx.titles import is_contents_entry, reads_lik
 from documents.ingestion.parsers.writer import LINE_GAP, PARAGRAPH_GAP, TextWriter
 from documents.records import BlockKind
 
-NOT_READ = "content_not_read"
 _INDENT = "  "
+_FLAT = 40  # twentieths of a point: lines and rows of that height show nothing
+_FAR = 20 * 72 * 15  # no text stands fifteen inches from where its page begins
 _QUOTES = frozenset({"quote", "intense quote", "block text"})
 
 
@@ -75,9 +76,13 @@ class Story:
         self._background = background
         self._notes: list[tuple[str, Element]] = []
         self._boxes: list[tuple[Element, str | None]] = []
+        body = child(root, "body")
+        self._sections = [] if body is None else list(body.iter(W + "sectPr"))
+        self._is_first_section = True
 
     def read(self, container: Element) -> None:
         """Write the blocks of a container."""
+        self._begin_section()
         self._blocks(container)
         self._close()
 
@@ -107,12 +112,14 @@ class Story:
     def _other(self, element: Element) -> None:
         if element.tag == W + "altChunk":
             self._context.seen.add(NOT_READ)
-        elif element.tag == W + "sectPr":
-            self._begin_section(element)
 
-    def _begin_section(self, properties: Element) -> None:
-        for notes in self._context.notes.values():
-            notes.begin_section(properties)
+    def _begin_section(self) -> None:
+        """Count notes as the section that begins says, whose properties stand at its end."""
+        if self._sections:
+            for notes in self._context.notes.values():
+                notes.begin_section(self._sections[0], is_first=self._is_first_section)
+            del self._sections[0]
+        self._is_first_section = False
 
     # Paragraphs.
 
@@ -123,15 +130,18 @@ class Story:
             self._write(paragraph, style, inline, marker, text)
         elif marker is not None:
             self._outline.item(marker, None)
-        section = child(paragraph.properties, "sectPr")
-        if section is not None:
-            self._begin_section(section)
+        if child(paragraph.properties, "sectPr") is not None:
+            self._begin_section()
 
     def _read_paragraph(self, paragraph: Paragraph) -> tuple[Style, Inline, Marker | None]:
         properties = paragraph.properties
         style = self._context.styles.paragraph(value(child(properties, "pStyle")))
         fill = shading(child(properties, "shd")) or style.fill or self._background
         inline = self._runs.read(paragraph.elements, style.id or None, fill)
+        where = _hiding_place(properties)
+        if where is not None:
+            inline.hidden.append((inline.text, where))
+            inline.pieces.clear()
         self._take_asides(inline)
         place = self._numbering.place(properties, style)
         if place is None or (not inline.text and self._is_unseen(properties, style, inline)):
@@ -276,7 +286,9 @@ class Story:
         row = cell.getparent()
         while row is not None and row.tag != W + "tr":
             row = row.getparent()
-        return is_on(child(row, "trPr"), "hidden")
+        height = child(row, "trPr", "trHeight")
+        is_flat = value(height, "hRule") == "exact" and (number(height) or 0) <= _FLAT
+        return is_flat or is_on(child(row, "trPr"), "hidden")
 
     def _with_background(self, cell: Element, style: Style, read: _Reading) -> None:
         outer = self._background
@@ -347,6 +359,17 @@ class Story:
 
 _Reading = Callable[[Element], None]
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
+
+
+def _hiding_place(properties: Element | None) -> str | None:
+    """How a paragraph as a whole hides: in a frame off the page, or in lines without height."""
+    frame = child(properties, "framePr")
+    if any(abs(number(frame, name) or 0) > _FAR for name in ("x", "y")):
+        return "off_page"
+    spacing = child(properties, "spacing")
+    line = number(spacing, "line")
+    is_exact = value(spacing, "lineRule") == "exact"
+    return "tiny" if is_exact and line is not None and line <= _FLAT else None
 
 
 def _joined(hidden: list[tuple[str, str]]) -> list[tuple[str, str]]:

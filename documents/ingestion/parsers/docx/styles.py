@@ -44,6 +44,7 @@ class Look:
     half_points: int | None = None
     raised: str | None = None  # "superscript" or "subscript"
     font: str | None = None
+    scale: int | None = None  # width of the letters in percent
     is_clear: bool = False  # drawn with no or a fully transparent fill
 
 
@@ -246,6 +247,7 @@ _READERS = {
     "shd": shading,
     "highlight": lambda element: _HIGHLIGHTS.get(value(element) or ""),
     "sz": value,
+    "w": value,
     "vertAlign": value,
     "rFonts": _font,
     "textFill": _text_fill,
@@ -257,7 +259,7 @@ def _as_look(found: Mapping[str, str | bool]) -> Look:
         value_ = found.get(name)
         return value_ if isinstance(value_, str) else None
 
-    size = text("sz")
+    size, scale = text("sz"), text("w")
     color = text("color")
     return Look(
         bold=bool(found.get("b")),
@@ -267,6 +269,7 @@ def _as_look(found: Mapping[str, str | bool]) -> Look:
         color=None if color == "auto" else color,
         fill=text("highlight") or text("shd"),
         half_points=int(float(size)) if size and re.fullmatch(r"\d{1,4}(\.\d+)?", size) else None,
+        scale=int(scale.rstrip("%")) if scale and re.fullmatch(r"\d{1,4}%?", scale) else None,
         raised=text("vertAlign"),
         font=text("rFonts"),
         is_clear=text("textFill") == "clear",

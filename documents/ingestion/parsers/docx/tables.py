@@ -125,7 +125,10 @@ class Table:
         while marked < len(body) and body[marked].is_header:
             marked += 1
         if marked:
-            return 0 if marked == len(body) else min(marked, _MAX_HEADER_ROWS)
+            are_short = all(
+                len(cell.text) <= _MAX_REPEATED for row in body[:marked] for cell in row.cells
+            )
+            return min(marked, _MAX_HEADER_ROWS) if are_short and marked < len(body) else 0
         if len(body) < 2 or not _is_named(body[0]) or _figures(body[0]):
             return 0
         second = 1 if _is_second_header(body) else 0
@@ -285,7 +288,7 @@ def _line(row: _Row, names: Sequence[str], width: int) -> str:
         if not cell.text:
             continue
         spanned = [names[column] for column in _columns(cell) if column < len(names)]
-        name = " / ".join(dict.fromkeys(part for part in spanned if part))
+        name = " / ".join(dict.fromkeys(part for part in spanned if part))[:_MAX_REPEATED]
         is_whole = cell.span >= width > 1
         pairs.append(f"{name}: {cell.text}" if name and not is_whole else cell.text)
     return "; ".join(pairs)
