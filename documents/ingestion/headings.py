@@ -117,7 +117,8 @@ class _Finder:
         rest = line.text[label.rest_start :].strip()
         if self._around.continues_sentence(index):
             return None
-        if titles.is_reference(rest, is_glued=label.is_glued):
+        opens_inner = label.delimiter == "." and titles.opens_sub_clause(rest)
+        if not opens_inner and titles.is_reference(rest, is_glued=label.is_glued):
             return None
         if label.scheme in self._around.marked_schemes and label.scheme is not Scheme.DECIMAL:
             return None  # the format marks the headings of this kind; the rest is body
@@ -199,6 +200,8 @@ class _Finder:
             is_clause = is_in_container or self._may_be_clause(index, label, rest)
             return form is Form.TITLE or is_clause
         is_titled = form is Form.TITLE or titles.run_in_title(rest) is not None
+        if not is_titled and fit is Fit.AHEAD and label.delimiter:
+            is_titled = self._around.counts_on(index, label, _CONFIRMATIONS)
         is_near = fit in (Fit.FIRST, Fit.AHEAD)
         return is_titled and is_near and self._around.stands_free(index)
 

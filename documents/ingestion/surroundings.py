@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from enum import Enum, auto
 
@@ -18,6 +18,7 @@ _MIN_NUMBERED_LINES = 3
 _MIN_MARKED = 2
 _MIN_RUN = 2
 _MAIN_RUN = 4
+_LONG_RUN = 8
 
 
 class Form(Enum):
@@ -32,24 +33,21 @@ class Surroundings:
     """The lines of one document with their labels, and questions about neighbours."""
 
     def __init__(self, parsed: ParsedDocument) -> None:
+        self._media_type = parsed.media_type
         self.lines = read_lines(parsed)
         self.labels = [
             parse_label(line.text) if line.kind in TEXT_KINDS or line.level else None
             for line in self.lines
         ]
-        self.is_plain = parsed.media_type is MediaType.PLAIN
         self.marked_count = sum(line.level is not None for line in self.lines)
-        self.marked_schemes = {
-            label.scheme
-            for line, label in zip(self.lines, self.labels, strict=True)
-            if label is not None and line.level is not None
-        }
+        self.marked_schemes = self._find_marked_schemes()
         self.contents = contents_lines(self.lines, self.labels)
         self.is_numbered = _numbered_lines(self.labels) >= _MIN_NUMBERED_LINES
         self.heading_lines: set[int] = set()  # that hold no words of a clause
         self.skip = -1  # a line that was taken as the title of the one before
         self._places = self._find_labels()
         self._runs = self._find_runs()
+        self.is_mostly_marked = self._trusts_marks()
         self._first_after_blank = next(
             (i for i, line in enumerate(self.lines) if i and line.is_after_blank), len(self.lines)
         )
@@ -61,30 +59,50 @@ class Surroundings:
                 places[label.scheme, label.value].append(index)
         return places
 
-    def _find_runs(self) -> dict[str, int]:
-        """For each closing mark the longest run of top numbers with words after them."""
-        lengths: dict[tuple[str, int], int] = {}
-        runs: dict[str, int] = {}
+    def _find_marked_schemes(self) -> set[Scheme]:
+        """The schemes of which the format marks most of the lines that could be headings."""
+        marked: Counter[Scheme] = Counter()
+        for line, label in zip(self.lines, self.labels, strict=True):
+            if label is not None:
+                marked[label.scheme] += 1 if line.level is not None else -1
+        seen = {
+            label.scheme
+            for line, label in zip(self.lines, self.labels, strict=True)
+            if label is not None and line.level is not None
+        }
+        return {scheme for scheme in seen if marked[scheme] >= 0}
+
+    def _find_runs(self) -> dict[tuple[Scheme, str], int]:
+        """For each way to number the longest run of single numbers that no mark singles out."""
+        lengths: dict[tuple[Scheme, str, int], int] = {}
+        runs: dict[tuple[Scheme, str], int] = {}
         for index, label in enumerate(self.labels):
-            is_top = label is not None and label.scheme is Scheme.DECIMAL and len(label.value) == 1
-            if label is None or not is_top or index in self.contents:
+            line = self.lines[index]
+            if label is None or len(label.value) > 1 or index in self.contents or line.level:
                 continue
-            rest = self.lines[index].text[label.rest_start :].strip()
-            if titles.begins_words(rest):
-                mark, value = label.delimiter, label.value[0]
-                lengths[mark, value] = lengths.get((mark, value - 1), 0) + 1
-                runs[mark] = max(runs.get(mark, 0), lengths[mark, value])
+            rest = line.text[label.rest_start :].strip()
+            if label.scheme is not Scheme.DECIMAL or titles.begins_words(rest):
+                style = (label.scheme, label.delimiter)
+                value = label.value[0]
+                lengths[*style, value] = lengths.get((*style, value - 1), 0) + 1
+                runs[style] = max(runs.get(style, 0), lengths[*style, value])
         return runs
 
     def is_of_minor_style(self, label: Label) -> bool:
         """Whether a top number is closed otherwise than the numbers that run through the text."""
-        own = self._runs.get(label.delimiter, 0)
-        return own < _MIN_RUN and max(self._runs.values(), default=0) >= _MAIN_RUN
+        tops = {mark: run for (scheme, mark), run in self._runs.items() if scheme is label.scheme}
+        is_minor = tops.get(label.delimiter, 0) < _MIN_RUN
+        return is_minor and max(tops.values(), default=0) >= _MAIN_RUN
 
-    @property
-    def is_mostly_marked(self) -> bool:
-        """Whether the format marks headings."""
-        return self.marked_count >= _MIN_MARKED
+    def _trusts_marks(self) -> bool:
+        """Whether what the format marks is all that opens sections.
+
+        In a PDF a mark is but a larger font: a long run of numbers without it weighs more.
+        """
+        if self.marked_count < _MIN_MARKED:
+            return False
+        longest = max(self._runs.values(), default=0)
+        return self._media_type is not MediaType.PDF or longest <= max(self.marked_count, _LONG_RUN)
 
     def text(self, index: int) -> str | None:
         """The text of a line, None after the last one."""
@@ -121,8 +139,8 @@ class Surroundings:
     def comes_in_its_place(self, index: int, label: Label, last: tuple[int, ...]) -> bool:
         """Whether this number comes again later, after the one that ought to come first.
 
-        Then it is only mentioned here: `第十五條` after 第七條, while 第八條 and another 第十五條 are
-        still to come.
+        Then it is only mentioned here, as `第十五條` is after 第七條 where 第八條 and another
+        第十五條 are still to come.
         """
         if not last or label.value[0] <= last[0] + 1:
             return False

@@ -51,6 +51,7 @@ _TABLE_ROW_END = re.compile(
     r"\d[\d.,]*\s*(?:[%€$£¥]|[A-Z]{3}|euros?|dollars?|days?|hours?|kg|km)$|[€$£¥]\s?\d[\d.,]*$"
 )
 _SUB_CLAUSE = re.compile(r"\([a-z\d]{1,4}\)\s+[A-Z\"“‘]")
+_ANY_SUB_CLAUSE = re.compile(r"\([a-z\d]{1,4}\)\s+[A-Za-z\"“‘]")
 _REFERENCE = re.compile(
     r"[(,;)\]/]|(?:and|or|to|of|through|above|below|et|ou|und|oder|bis|du|de|des|der|lit|para|"
     r"paragraph|subsection|sub-section|point)\b|(?:Abs|Satz|Nr|S|al)\b\.?"
@@ -153,6 +154,11 @@ def is_reference(rest: str, *, is_glued: bool) -> bool:
     if _has_han(rest[:1]) or rest[:1] in "、，":
         return is_glued and _HAN_REFERENCE.match(rest) is not None
     return _REFERENCE.match(rest) is not None and not _SUB_CLAUSE.match(rest)
+
+
+def opens_sub_clause(rest: str) -> bool:
+    """Whether the words after a label begin with a label of their own: `(1) Any person`."""
+    return _ANY_SUB_CLAUSE.match(rest) is not None
 
 
 def run_in_title(rest: str) -> tuple[str, int] | None:
