@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
 
-from documents.records import Block, HiddenText, Notice, PageRecord, ParsedDocument
+from documents.ingestion.confined.decode import MAX_LABEL, MAX_LINE, MAX_SIDE
+from documents.records import Block, Box, HiddenText, Notice, PageRecord, ParsedDocument
 
 T = TypeVar("T")
 
@@ -32,10 +34,13 @@ def encode(document: ParsedDocument) -> Iterator[dict[str, Any]]:
     yield {
         "kind": "document",
         "media_type": document.media_type.value,
-        "title": _maybe(document.title),
+        "title": _maybe(document.title, MAX_LINE),
         "language": _maybe(document.language),
         "encoding": _maybe(document.encoding),
-        "metadata": {clean(key): clean(value) for key, value in document.metadata.items()},
+        "metadata": {
+            clean(key)[:MAX_LABEL]: clean(value)[:MAX_LINE]
+            for key, value in document.metadata.items()
+        },
         "warnings": [_notice(notice) for notice in document.warnings],
     }
     for start in range(0, len(text), _TEXT_CHARACTERS):
@@ -55,8 +60,19 @@ def clean(text: str) -> str:
     return text.translate(_REPLACED)
 
 
-def _maybe(text: str | None) -> str | None:
-    return None if text is None else clean(text)
+def _maybe(text: str | None, limit: int = MAX_LABEL) -> str | None:
+    return None if text is None else clean(text)[:limit]
+
+
+def _placed(box: Box | None) -> Box | None:
+    """The box, or none where a side lies nowhere."""
+    if box is None or not all(-MAX_SIDE <= side <= MAX_SIDE for side in box):
+        return None
+    return box
+
+
+def _side(length: float) -> float:
+    return min(max(length, 0.0), MAX_SIDE) if not math.isnan(length) else 0.0
 
 
 def _batches(items: Sequence[T]) -> Iterator[list[T]]:
@@ -66,7 +82,7 @@ def _batches(items: Sequence[T]) -> Iterator[list[T]]:
 
 
 def _notice(notice: Notice) -> list[Any]:
-    return [notice.code, clean(notice.message), list(notice.pages)]
+    return [notice.code, clean(notice.message)[:MAX_LINE], list(notice.pages)]
 
 
 def _block(block: Block) -> list[Any]:
@@ -77,7 +93,7 @@ def _block(block: Block) -> list[Any]:
         block.level,
         block.page,
         sorted(block.flags),
-        block.box,
+        _placed(block.box),
         _maybe(block.number),
     ]
 
@@ -86,11 +102,11 @@ def _page(page: PageRecord) -> dict[str, Any]:
     return {
         "kind": "page",
         "number": page.number,
-        "width": page.width,
-        "height": page.height,
+        "width": _side(page.width),
+        "height": _side(page.height),
         "label": _maybe(page.label),
         "ocr_confidence": page.ocr_confidence,
-        "words": [[word.start, word.end, *word.box] for word in page.words],
+        "words": [[x.start, x.end, *x.box] for x in page.words if _placed(x.box)],
     }
 
 
@@ -102,7 +118,7 @@ def _extras(document: ParsedDocument) -> Iterator[dict[str, Any]]:
         fields = [active.kind, clean(active.detail), is_dangerous, active.page]
         yield {"kind": "active", "active": fields}
     for links in _batches(document.source_links):
-        yield {"kind": "links", "links": [[x.start, x.end, clean(x.url)] for x in links]}
+        yield {"kind": "links", "links": [[x.start, x.end, clean(x.url)[:MAX_LINE]] for x in links]}
 
 
 def _hidden(hidden: HiddenText) -> list[Any]:
