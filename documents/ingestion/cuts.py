@@ -37,7 +37,8 @@ _NOT_AFTER = re.compile(
     r"june|july|august|september|october|november|december)\.?|[$€£,])$",
     re.IGNORECASE,
 )
-_LAST_WORD = re.compile(r"\w[\w'’&/-]*$")
+_LAST_WORDS = re.compile(r"(?P<first>[A-Z][\w'’&/-]*\s+)?(?P<last>\w[\w'’&/-]*)$")
+_BARE_NUMBER = re.compile(r"\d{1,2}[.)]\s")
 _LABEL_ALONE = re.compile(
     r"\s*(?:(?:ARTICLE|Article|SECTION|Section|EXHIBIT|Exhibit|SCHEDULE|Schedule)\s+)?"
     r"\(?(?:\d{1,3}(?:\.\d{1,3}){0,4}|[IVXLC]{1,6}|[A-Za-z]|[ivxl]{1,5})[.):]?\s*"
@@ -57,16 +58,24 @@ def cut_points(raw: str) -> list[int]:
             raw, last, match.start()
         ):
             continue  # the wide gap after a label
-        if _may_end(raw, match.start()):
+        if _may_end(raw, match.start(), match.end()):
             last = match.end()
             points.append(last)
     return points
 
 
-def _may_end(raw: str, end: int) -> bool:
-    """Whether the words before can end there: a sentence, or a heading in capitals."""
+def _may_end(raw: str, end: int, following: int) -> bool:
+    """Whether the words before can end there: a sentence, or a heading without a full stop.
+
+    A single word in capitals is no heading before a bare number: `Principle 1. A person …`.
+    """
     before = raw[max(end - _REACH, 0) : end]
     if _NOT_AFTER.search(before):
         return False
-    word = _LAST_WORD.search(before)
-    return word is None or not word.group()[0].islower()
+    words = _LAST_WORDS.search(before)
+    if words is None:
+        return True
+    if words["last"][0].islower():
+        return False
+    is_sure = words["last"].isupper() or words["last"].isdigit() or bool(words["first"])
+    return is_sure or _BARE_NUMBER.match(raw, following) is None

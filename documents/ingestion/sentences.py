@@ -15,14 +15,21 @@ _ABBREVIATION_WORDS = """
     e.g i.e cf vs approx ca viz art arts para paras reg regs sec secs ch cl fig figs vol ed eds
     dr mr mrs ms mx prof rev gen gov sen rep hon st mt messrs mme mlle
     abs nr bzw z.b d.h u.a vgl gem sog bspw ggf inkl zzgl evtl al ibid resp incl excl max min est
-    dept
+    dept cir dist supp corp assn univ ave blvd
     jan feb mar apr jun jul aug sep sept oct nov dec
 """
 _ABBREVIATIONS = frozenset(_ABBREVIATION_WORDS.split())
 # The last word only if the next one is not the number that it announces.
-_BEFORE_NUMBER = frozenset(["no", "nos", "p", "pp", "n", "nº", "núm", "art", "item", "ref"])
-# May end a sentence; does so where a capital follows.
-_TITLE_ABBREVIATIONS = frozenset(["u.s", "u.k", "u.n", "e.u"])
+_BEFORE_NUMBER = frozenset(["no", "nos", "p", "pp", "n", "nº", "núm", "art", "ref", "v"])
+# `U.S.`, `p.m.`, `i.H.v.`: may end a sentence; does so before a word that begins sentences.
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]{1,2}")
+_STARTER_WORDS = """
+    the a an this that these those it its they he she we you i if in on at by for from to upon
+    any all each every no none neither either both where when while after before until unless
+    however such there as but and or nothing then than staff der die das ein eine es wenn bei
+    le la les un une il elle ils si pour dans
+"""
+_STARTERS = frozenset(_STARTER_WORDS.split())
 # A single capital after one of these is a name of its own, not an initial.
 _LETTERED_WORDS = "annex appendix schedule exhibit part section article class plan category grade"
 _LETTERED = frozenset(_LETTERED_WORDS.split())
@@ -35,6 +42,7 @@ _BREAK = re.compile(
     r"|[（(][一二三四五六七八九十]{1,3}[)）])))"
     r"|(?P<row>\n(?=(?P<name>[^\n:;]{1,60}): [^\n]))"
 )
+_WORD = re.compile(r"[^\W\d_]+")
 _WINDOW = 40
 
 
@@ -97,14 +105,15 @@ def _is_label(text: str, start: int, stop: int, word: str) -> bool:
 
 
 def _is_abbreviation(word: str, before: str, following: str) -> bool:
-    folded = word.casefold().strip("'’")
+    folded = re.split("['’]", word.casefold().strip("'’"))[-1]
     starts_with_digit = bool(following) and following[0].isdigit()
     if folded in _BEFORE_NUMBER:
         return starts_with_digit
     if folded in _ABBREVIATIONS:
         return True
-    if folded in _TITLE_ABBREVIATIONS:
-        return bool(following) and not following[0].isupper()
+    if _INITIALS.fullmatch(folded):
+        first = _WORD.match(following)
+        return bool(following) and (first is None or first.group().casefold() not in _STARTERS)
     if len(word) == 1 and word.isalpha() and word.isupper():
         previous = before[: -len(word)].split()
         return not (previous and previous[-1].casefold() in _LETTERED)
