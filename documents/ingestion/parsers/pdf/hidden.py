@@ -162,7 +162,10 @@ class _Sight:
 
 def _contrast(ink: Ink, word: Word) -> int:
     is_upright = word.rotation in (90, 270) or word.is_vertical
-    return ink.contrast(word.box, is_upright=is_upright, enough=_SEEN)
+    # Letters change brightness on several rows, a line under them on one or two; so do dashes.
+    is_tall = word.size * ink.scale >= 8 and not is_upright
+    rows = 3 if is_tall and word.text.isalnum() else 1
+    return ink.contrast(word.box, is_upright=is_upright, rows=rows, enough=_SEEN)
 
 
 def _centre(box: Box) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 
@@ -32,31 +33,43 @@ class Ink:
     stride: int
     scale: float
 
-    def contrast(self, area: Box, *, is_upright: bool = False, enough: int = 255) -> int:
-        """The greatest change of brightness along a row of the area, 0 to 255.
+    def contrast(
+        self, area: Box, *, is_upright: bool = False, rows: int = 1, enough: int = 255
+    ) -> int:
+        """The change of brightness that so many rows of the area reach, 0 to 255.
 
-        Along a row, so that a line drawn through or under the area does not count. For text
-        that runs up or down (`is_upright`), along a column. A change of `enough` or more ends
-        the search: most letters show on the first row looked at.
+        Along a row, and in more than one, so that a line drawn through or under the area does
+        not count as its letters. For text that runs up or down (`is_upright`), along columns.
+        A change of `enough` ends the search: most letters show on the first rows looked at.
         """
         left, top = max(int(area[0] * self.scale), 0), max(int(area[1] * self.scale), 0)
         right = min(int(area[2] * self.scale) + 1, self.width)
         bottom = min(int(area[3] * self.scale) + 1, self.height)
         if right <= left or bottom <= top:
             return 0
-        best, pixels, stride = 0, self.pixels, self.stride
+        pixels, stride = self.pixels, self.stride
         if is_upright:
             ends = (top * stride, bottom * stride)
             parts = (pixels[ends[0] + x : ends[1] : stride] for x in range(left, right))
         else:
             middle = (top + bottom) // 2  # letters are full there
-            rows = chain(range(middle, bottom), range(top, middle))
-            parts = (pixels[row * stride + left : row * stride + right] for row in rows)
-        for part in parts:
-            best = max(best, max(part) - min(part))
-            if best >= enough:
-                break
-        return best
+            lines = chain(range(middle, bottom), range(middle - 1, top - 1, -1))
+            parts = (pixels[line * stride + left : line * stride + right] for line in lines)
+        return _reached(parts, rows, enough)
+
+
+def _reached(parts: Iterable[bytes], rows: int, enough: int) -> int:
+    """The change that the `rows` parts with the greatest changes all reach."""
+    changes: list[int] = []
+    full = 0
+    for part in parts:
+        change = max(part) - min(part)
+        full += change >= enough
+        if full >= rows:
+            return change if rows == 1 else enough
+        changes.append(change)
+    changes.sort(reverse=True)
+    return changes[min(rows, len(changes)) - 1] if changes else 0
 
 
 def draw(page: ctypes.c_void_p, width: float, height: float) -> Ink | None:
