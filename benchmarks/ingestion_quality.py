@@ -39,7 +39,7 @@ from documents.ingestion.confined.run import parse_confined
 ROOT = Path(__file__).resolve().parents[1]
 SYSTEMS = ("ours", "peer")
 _WINDOW = 254
-_CHILD_SAMPLE = 5  # the largest files of a corpus
+_CHILD_SAMPLE = 3  # the largest files of a corpus
 _ENOUGH_BYTES = 100_000  # below, a share of the size says only what an empty child takes
 _ARTICLE = re.compile(
     r"第\s*(?P<han>\d+)\s*(?:-\s*(?P<dash>\d+)\s*)?條(?:\s*之\s*(?P<of>\d+))?|Article\s+(?P<en>\d+)"
@@ -189,6 +189,7 @@ def _measure(
                 if details:
                     line = {"corpus": name, "system": system, "file": file.name, **facts}
                     details.write(json.dumps(line, ensure_ascii=False) + "\n")
+                    details.flush()
             kept_for_child = sorted([*kept_for_child, file], key=lambda f: -len(f.data))
             del kept_for_child[_CHILD_SAMPLE:]
     for file in kept_for_child:
