@@ -1,57 +1,76 @@
-"""Markdown: CommonMark with tables and front matter, as the plain text a reader sees.
+"""Markdown: CommonMark with tables, footnotes, definition lists and front matter.
 
-Headings keep their level, list items their markers, table rows their column heads. Link
-targets, emphasis marks and fences are dropped; alternative texts, link titles, comments and
-hidden HTML are kept apart. Front matter becomes metadata and is no part of the text.
+It is rendered to HTML as any reader would render it, and that page is read like other pages, so
+that Markdown and the HTML inside it are one. Printed numbers of items stay as written. Raw HTML
+that would swallow what follows it is closed where its block ends, and a placeholder such as
+`<Company name>` that no page would show stays as text.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
-import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from mdit_py_plugins.front_matter import front_matter_plugin
+from mdit_py_plugins.deflist import deflist_plugin
+from mdit_py_plugins.footnote import footnote_plugin
 
 from documents.ingestion.parsers.encoding import Decoded
-from documents.ingestion.parsers.flow import Flow
+from documents.ingestion.parsers.front_matter import split_front_matter
+from documents.ingestion.parsers.html import read_page
+from documents.ingestion.parsers.html.elements import KNOWN
 from documents.ingestion.parsers.plain import parse_plain
 from documents.ingestion.parsers.scripts import detect_language
-from documents.ingestion.parsers.writer import LINE_GAP, PARAGRAPH_GAP, TextWriter
-from documents.records import Block, BlockKind, MediaType, Notice, ParsedDocument
+from documents.ingestion.parsers.writer import TextWriter
+from documents.records import Block, BlockKind, MediaType, ParsedDocument
 
-_INDENT = "  "
 _MAX_NESTING = 60
+_ATTRIBUTES = re.compile(r"\s*\{:?\s*[#.][^{}\n]*\}\s*\Z")
+_TAG = re.compile(r"<(/?)([A-Za-z][\w:.\-]*)")
+_SWALLOWS = re.compile(
+    r"<(script|style|textarea|title|xmp|iframe|noembed|noframes|noscript|template|select|plaintext)"
+    r"\b(?![^<]*</\1)",
+    re.IGNORECASE,
+)
 
 
 def parse_markdown(decoded: Decoded) -> ParsedDocument:
     """Read Markdown; see the module for what is kept and what is dropped."""
-    parser = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING})
-    parser.enable("table").use(front_matter_plugin)
+    front_matter = split_front_matter(decoded.text)
+    parser = _parser()
     environment: dict[str, object] = {}
-    tokens = parser.parse(decoded.text, environment)
+    tokens = parser.parse(front_matter.body, environment)
     if any(token.level >= _MAX_NESTING - 1 for token in tokens):
         return parse_plain(decoded)  # the parser leaves out what is nested deeper
-    writer = TextWriter()
-    walk = _Walk(writer)
-    walk.read(tokens)
-    _hide_reference_titles(environment, writer)
-    front_matter = next((token.content for token in tokens if token.type == "front_matter"), "")
-    metadata, warnings = _front_matter(front_matter)
-    writer.hide(front_matter, "metadata")
-    text = writer.text()
+    _prepare(tokens, front_matter.body)
+    page = read_page(parser.renderer.render(tokens, parser.options, environment))
+    _hide_reference_titles(environment, page.writer)
+    page.writer.hide(front_matter.source, "metadata")
+    text = page.writer.text()
     return ParsedDocument(
         media_type=MediaType.MARKDOWN,
         text=text,
-        blocks=tuple(writer.blocks),
-        title=metadata.get("title") or _title(text, writer.blocks),
+        blocks=tuple(page.writer.blocks),
+        title=front_matter.values.get("title") or _title(text, page.writer.blocks),
         language=detect_language(text),
         encoding=decoded.encoding,
-        warnings=decoded.warnings + warnings,
-        metadata=metadata,
-        hidden=tuple(writer.hidden),
+        warnings=decoded.warnings + front_matter.warnings + page.warnings,
+        metadata=front_matter.values,
+        hidden=tuple(page.writer.hidden),
+        active_content=page.active,
     )
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING})
+    parser.enable(["table", "strikethrough"])
+    parser.use(footnote_plugin, inline=False, move_to_end=False).use(deflist_plugin)
+    parser.add_render_rule("softbreak", _render_soft_break)
+    parser.add_render_rule("footnote_ref", _render_citation)
+    parser.add_render_rule("footnote_reference_open", _render_note)
+    parser.add_render_rule("footnote_reference_close", _render_note_end)
+    return parser
 
 
 def _title(text: str, blocks: Sequence[Block]) -> str | None:
@@ -69,155 +88,76 @@ def _hide_reference_titles(environment: Mapping[str, object], writer: TextWriter
             writer.hide(str(reference.get("title", "")), "link_title")
 
 
-def _front_matter(content: str) -> tuple[dict[str, str], tuple[Notice, ...]]:
-    """Front matter as strings. Aliases are refused: a few lines of them can fill the memory."""
-    try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(content)):
-            raise yaml.YAMLError
-        loaded = yaml.safe_load(content)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        message = "The front matter is not valid YAML and was not read."
-        return {}, (Notice("bad_front_matter", message),)
-    if not isinstance(loaded, dict):
-        return {}, ()
-    return {str(key): _plain_value(value) for key, value in loaded.items()}, ()
+# What the renderer calls: `self` is the renderer, which is not needed.
 
 
-def _plain_value(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, list):
-        return ", ".join(str(item) for item in value)
-    return str(value)
+def _render_soft_break(*_: object) -> str:
+    return "<br data-soft>"
 
 
-class _Walk:
-    """Goes through the tokens in order and feeds the flow."""
+def _render_citation(_self: object, tokens: Sequence[Token], index: int, *_: object) -> str:
+    meta = tokens[index].meta
+    number, label = meta["id"] + 1, _fragment(str(meta["label"]))
+    return f'<sup class="footnote-ref"><a href="#fn-{label}" role="doc-noteref">{number}</a></sup>'
 
-    def __init__(self, writer: TextWriter) -> None:
-        self._writer = writer
-        self._flow = Flow(writer)
-        self._markers: list[str] = []  # of the open lists' items; "" once printed
-        self._quotes = 0
-        self._tight_before = False
 
-    def read(self, tokens: Sequence[Token]) -> None:
-        for token in tokens:
-            handler = getattr(self, f"_on_{token.type}", None)
-            if handler is not None:
-                handler(token)
-        self._flow.finish()
+def _render_note(_self: object, tokens: Sequence[Token], index: int, *_: object) -> str:
+    return f'<div class="footnotes" id="fn-{_fragment(str(tokens[index].meta["label"]))}">'
 
-    def _on_blockquote_open(self, _: Token) -> None:
-        self._quotes += 1
 
-    def _on_blockquote_close(self, _: Token) -> None:
-        self._quotes -= 1
+def _render_note_end(*_: object) -> str:
+    return "</div>"
 
-    def _on_ordered_list_open(self, _: Token) -> None:
-        if not self._markers:
-            self._tight_before = False
 
-    def _on_bullet_list_open(self, token: Token) -> None:
-        self._on_ordered_list_open(token)
+def _fragment(label: str) -> str:
+    return "".join(char if char.isalnum() else f"-{ord(char):x}-" for char in label.casefold())
 
-    def _on_list_item_open(self, token: Token) -> None:
-        self._markers.append(f"{token.info}{token.markup} " if token.info else "- ")
 
-    def _on_list_item_close(self, _: Token) -> None:
-        self._flow.close_block()
-        self._markers.pop()
+# Before rendering
 
-    def _on_heading_open(self, token: Token) -> None:
-        self._tight_before = False
-        if self._markers or self._quotes:
-            self._open(BlockKind.PARAGRAPH)
-        else:
-            self._flow.open_block(BlockKind.HEADING, level=int(token.tag[1]))
 
-    def _on_paragraph_open(self, token: Token) -> None:
-        self._open(BlockKind.PARAGRAPH, tight=token.hidden)
+def _prepare(tokens: Sequence[Token], source: str) -> None:
+    closed = {match[2] for match in _TAG.finditer(source) if match[1]}
+    in_heading = False
+    for token in tokens:
+        if token.type == "list_item_open" and token.info:
+            token.attrSet("value", token.info)
+            token.attrSet("data-suffix", token.markup)
+        elif token.type == "html_block":
+            token.content = _closed(_with_placeholders(token.content, closed))
+        elif token.type in ("heading_open", "heading_close"):
+            in_heading = token.type == "heading_open"
+        elif token.type == "inline":
+            _prepare_inline(token.children or [], closed, is_heading=in_heading)
 
-    def _on_heading_close(self, _: Token) -> None:
-        self._flow.close_block()
 
-    def _on_paragraph_close(self, _: Token) -> None:
-        self._flow.close_block()
+def _prepare_inline(children: list[Token], closed: set[str], *, is_heading: bool) -> None:
+    raw = "".join(child.content for child in children if child.type == "html_inline")
+    for child in children:
+        if child.type == "html_inline" and (
+            (_SWALLOWS.search(child.content) and _SWALLOWS.search(raw))
+            or _with_placeholders(child.content, closed) != child.content
+        ):
+            child.type = "text"
+    if is_heading and children and children[-1].type == "text":
+        children[-1].content = _ATTRIBUTES.sub("", children[-1].content)
 
-    def _on_fence(self, token: Token) -> None:
-        self._open(BlockKind.CODE)
-        self._flow.text(token.content)
-        self._flow.close_block()
 
-    def _on_code_block(self, token: Token) -> None:
-        self._on_fence(token)
+def _with_placeholders(html: str, closed: set[str]) -> str:
+    """HTML in which a name in angle brackets that is no element stays as text."""
 
-    def _on_html_block(self, token: Token) -> None:
-        self._flow.html(token.content)
+    def shown(match: re.Match[str]) -> str:
+        name = match[2].lower()
+        is_element = name in KNOWN or match[2] in closed
+        return match[0] if is_element else match[0].replace("<", "&lt;")
 
-    def _open(self, kind: BlockKind, *, tight: bool = False) -> None:
-        """Begin a paragraph or fence, with the marker of a list item that it opens."""
-        prefix, gap, flags = "", PARAGRAPH_GAP, frozenset[str]()
-        depth = max(len(self._markers) - 1, 0)
-        if self._markers and self._markers[-1]:
-            prefix, self._markers[-1] = self._markers[-1], ""
-            kind = BlockKind.LIST_ITEM if kind is BlockKind.PARAGRAPH else kind
-            follows_item = bool(self._writer.blocks) and self._tight_before
-            gap = LINE_GAP if tight and follows_item else PARAGRAPH_GAP
-        elif self._markers:
-            flags = frozenset({"continued"})
-        if self._quotes and kind is not BlockKind.CODE:
-            kind = BlockKind.QUOTE
-        self._tight_before = tight
-        self._flow.open_block(kind, prefix=prefix, indent=_INDENT * depth, gap=gap, flags=flags)
+    return _TAG.sub(shown, html)
 
-    def _on_inline(self, token: Token) -> None:
-        for child in token.children or ():
-            self._inline(child)
-        if self._is_bold(token.children or ()):
-            self._flow.flag("bold")
 
-    def _inline(self, token: Token) -> None:
-        if token.type in ("text", "code_inline", "text_special"):
-            self._flow.text(token.content)
-        elif token.type in ("softbreak", "hardbreak"):
-            self._flow.text("\n")
-        elif token.type == "image":
-            self._flow.aside(token.content, "alt_text")
-            self._flow.aside(str(token.attrs.get("title", "")), "link_title")
-        elif token.type == "link_open":
-            self._flow.aside(str(token.attrs.get("title", "")), "link_title")
-        elif token.type == "html_inline":
-            self._flow.html(token.content)
-
-    def _is_bold(self, children: Sequence[Token]) -> bool:
-        shown = [child for child in children if child.type != "text" or child.content.strip()]
-        return (
-            len(shown) >= 3
-            and shown[0].type == "strong_open"
-            and shown[-1].type == "strong_close"
-            and sum(child.type == "strong_open" for child in shown) == 1
-        )
-
-    def _on_table_open(self, _: Token) -> None:
-        self._tight_before = False
-        self._flow.close_block()
-        self._flow.start_table()
-
-    def _on_th_open(self, _: Token) -> None:
-        self._flow.start_cell(is_header=True)
-
-    def _on_td_open(self, _: Token) -> None:
-        self._flow.start_cell(is_header=False)
-
-    def _on_th_close(self, _: Token) -> None:
-        self._flow.end_cell()
-
-    def _on_td_close(self, _: Token) -> None:
-        self._flow.end_cell()
-
-    def _on_tr_close(self, _: Token) -> None:
-        self._flow.end_row()
-
-    def _on_table_close(self, _: Token) -> None:
-        self._flow.end_table()
+def _closed(html: str) -> str:
+    """A block of HTML that keeps to itself what a browser would take for its content."""
+    if html.rfind("<!--") > html.rfind("-->"):
+        html += "-->"
+    for match in _SWALLOWS.finditer(html):
+        html += f"</{match[1]}>"
+    return html

@@ -206,13 +206,13 @@ def test_hidden_text_is_kept_apart(hiding: str) -> None:
 
 def test_hidden_inline_element_hides_only_its_own_text() -> None:
     parsed = markdown('Seen <span style="visibility:hidden">not</span> seen.')
-    assert parsed.text == "Seen  seen."
+    assert parsed.text == "Seen seen."
     assert [hidden.text for hidden in parsed.hidden] == ["not"]
 
 
 def test_html_headings_and_lists_inside_markdown() -> None:
     parsed = markdown("<h2>Rules</h2>\n<ul><li>one</li><li>two</li></ul>\n")
-    assert parsed.text == "Rules\n- one\n- two"
+    assert parsed.text == "Rules\n\n- one\n- two"
     assert parsed.blocks[0].level == 2
 
 

@@ -7,7 +7,7 @@ computes, table rows with their heads, notes after what cites them.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from documents.ingestion.parsers.encoding import Decoded
 from documents.ingestion.parsers.html.about import active_content, declared_language, metadata_of
@@ -22,40 +22,68 @@ from documents.ingestion.parsers.writer import TextWriter
 from documents.records import ActiveContent, BlockKind, MediaType, Notice, ParsedDocument
 
 
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """A page as blocks, before anything is said about the file as a whole."""
+
+    root: Element
+    writer: TextWriter
+    active: tuple[ActiveContent, ...]
+    warnings: tuple[Notice, ...]
+
+
 def parse_html(data: bytes, decoded: Decoded) -> ParsedDocument:
     """Read an HTML page; `decoded` is its text, `data` is not read again.
 
     Raises:
         ParseError: `refused`, where the page nests or grows beyond what a page may.
     """
-    root = parse_tree(decoded.text)
-    looks = look_at(root)
-    left_out, is_unclear = find_furniture(root, looks)
-    notes = find_notes(root)
-    writer = TextWriter()
-    page = Page(looks, notes, writer, left_out | notes.left_out)
-    BlockWalk(page, writer).run(root)
-    metadata = metadata_of(root)
+    page = read_page(decoded.text, is_site=True)
+    metadata = metadata_of(page.root)
     for value in metadata.values():
-        writer.hide(value, "metadata")
-    active = active_content(root)
-    text = writer.text()
+        page.writer.hide(value, "metadata")
+    text = page.writer.text()
     parsed = ParsedDocument(
         media_type=MediaType.HTML,
         text=text,
-        blocks=tuple(writer.blocks),
-        title=_title(root, writer, metadata),
-        language=detect_language(text) or declared_language(root),
+        blocks=tuple(page.writer.blocks),
+        title=_title(page.writer, metadata),
+        language=detect_language(text) or declared_language(page.root),
         encoding=decoded.encoding,
-        warnings=decoded.warnings + _warnings(page, active, is_unclear=is_unclear),
+        warnings=decoded.warnings + page.warnings,
         metadata=metadata,
-        hidden=tuple(writer.hidden),
-        active_content=active,
+        hidden=tuple(page.writer.hidden),
+        active_content=page.active,
     )
     return _as_plain(parsed) if _is_preformatted(parsed) else parsed
 
 
-def _title(root: Element, writer: TextWriter, metadata: dict[str, str]) -> str | None:
+def read_page(markup: str, *, is_site: bool = False) -> ReadPage:
+    """Read markup into blocks.
+
+    Args:
+        markup: a page, or what Markdown was rendered to.
+        is_site: whether menus and other furniture of a site may surround the text. Otherwise
+            all of it is text, and scripts in it are odd enough to be screened.
+
+    Raises:
+        ParseError: `refused`, where the page nests or grows beyond what a page may.
+    """
+    root = parse_tree(markup)
+    looks = look_at(root)
+    left_out: set[Element] = set()
+    is_unclear = False
+    if is_site:
+        left_out, is_unclear = find_furniture(root, looks)
+    notes = find_notes(root)
+    writer = TextWriter()
+    page = Page(looks, notes, writer, left_out | notes.left_out, keeps_scripts=not is_site)
+    BlockWalk(page, writer).run(root)
+    active = active_content(root)
+    return ReadPage(root, writer, active, _warnings(page, active, is_unclear=is_unclear))
+
+
+def _title(writer: TextWriter, metadata: dict[str, str]) -> str | None:
     """The first heading of level 1, otherwise what the page calls itself."""
     text = writer.text()
     for block in writer.blocks:

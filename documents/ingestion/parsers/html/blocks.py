@@ -23,6 +23,7 @@ from documents.ingestion.parsers.html.tree import (
     names,
     walk,
 )
+from documents.ingestion.parsers.wrapped import joined_breaks
 from documents.ingestion.parsers.writer import LINE_GAP, PARAGRAPH_GAP, TextWriter
 from documents.records import BlockKind
 
@@ -52,12 +53,15 @@ class Page:
     notes: Notes
     writer: TextWriter
     left_out: Collection[Element] = ()
+    keeps_scripts: bool = False  # as hidden text
     has_struck: bool = False
     has_hidden: bool = False  # by its style: a page without script is no secret
     told: set[Element] = field(default_factory=set)  # notes that are written
 
     def hide(self, text: str, where: str) -> None:
         """Keep text apart that a person does not see."""
+        if where == "silent" and self.keeps_scripts:
+            where = "hidden"
         if where != "silent":
             self.writer.hide(_COLLAPSED.sub(" ", text), where)
 
@@ -185,7 +189,7 @@ class BlockWalk:
         elif tag == "p":
             self._block.is_tight = False
         elif tag == "br":
-            self._block.pieces.append("\n")
+            self._block.pieces.append("\v" if "data-soft" in element.attributes else "\n")
         elif tag == "q":
             self._block.pieces.append("“")
         elif tag in ("sup", "sub"):
@@ -294,6 +298,7 @@ class BlockWalk:
         if block.kind is BlockKind.CODE:
             self._write(block, text.strip("\n").rstrip())
         else:
+            text = joined_breaks(text)
             lines = (_COLLAPSED.sub(" ", line).strip() for line in text.split("\n"))
             for paragraph in _PARAGRAPHS.split("\n".join(lines).strip("\n")):
                 self._write(block, paragraph)

@@ -95,7 +95,7 @@ def _head_count(rows: Sequence[Row], placed: Sequence[Sequence[_Placed]]) -> int
             break
         count += 1
     if count == len(rows):
-        return 1 if len(rows) > 1 and not rows[0].is_head else 0
+        return 1 if len(rows) > 1 and not rows[0].is_head else count
     if not count and _is_bold_head(rows):
         return 1
     return count

@@ -51,13 +51,13 @@ def _rows(table: Element, looks: Looks) -> Iterator[tuple[Element, list[Element]
 def _is_layout(table: Element, rows: list[tuple[Element, list[Element]]]) -> bool:
     if table.get("role").lower() in _LAYOUT_ROLES or not rows:
         return True
-    if max(len(cells) for _, cells in rows) == 1:
-        return True
     is_marked = any(child.tag == "caption" for child in table.elements()) or any(
         cell.tag == "th" for _, cells in rows for cell in cells
     )
     if is_marked:
         return False
+    if max(len(cells) for _, cells in rows) == 1:
+        return True
     return any(
         inner.tag in _HEADINGS or inner.tag == "table"
         for _, cells in rows
