@@ -16,10 +16,10 @@ from django.conf import settings
 from django.db.models import Max, Q, QuerySet
 from django.utils.text import slugify
 
-from documents import access, audit, content, labelling, lifecycle, pipeline, queue
+from documents import access, audit, labelling, lifecycle, pipeline, queue
 from documents.errors import ValidationProblem
 from documents.ingestion import parsers, store
-from documents.ingestion.names import shown_name
+from documents.ingestion.names import shown_name, title_from_name
 from documents.models import (
     AccessLabel,
     Chunk,
@@ -150,7 +150,7 @@ def slug_for(name: str) -> str:
 
 def _policy_for(given: Upload, labels: Sequence[AccessLabel], actor: User | None) -> Policy:
     # In one line: a title stands in lines of text, and must not begin one of its own.
-    title = " ".join(given.title.split()) or content.title_from(given.file_name)
+    title = " ".join(given.title.split()) or title_from_name(given.file_name)
     slug = given.policy_slug or slug_for(title)
     policy, is_new = Policy.objects.get_or_create(
         slug=slug,

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
-from pathlib import PurePath
+from dataclasses import asdict
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.db.models import Q
 
 from documents import access
 from documents.ingestion import layout, screen, similarity
+from documents.ingestion.names import title_from_name
 from documents.ingestion.notices import compact, coverage_notices, unread_pages
 from documents.models import (
     Chunk,
@@ -40,30 +41,6 @@ PIPELINE_VERSION = "2"
 NEARLY_THE_SAME = 0.7  # of the shingles; a new edition of a short policy keeps about so many
 _MOST_DUPLICATES = 5
 _BATCH = 500
-
-
-def title_from(file_name: str) -> str:
-    """A readable title from a file name: `leave-policy.md` gives `Leave policy`."""
-    words = " ".join(PurePath(file_name).stem.replace("_", " ").replace("-", " ").split())
-    return words[:1].upper() + words[1:] if words else "Untitled policy"
-
-
-def with_active_content(processed: ProcessedDocument) -> ProcessedDocument:
-    """The document with a finding, outside any passage, for each thing in it that acts."""
-    found = tuple(
-        FindingRecord(
-            rule=f"active-{active.kind.replace('_', '-')}",
-            severity=Severity.BLOCK,
-            start=0,
-            end=len(active.detail),
-            text=active.detail,
-            folded=active.detail,
-            where="active_content",
-        )
-        for active in processed.parsed.active_content
-        if active.is_dangerous
-    )
-    return replace(processed, findings=(*processed.findings, *found))
 
 
 def replace_all(
@@ -148,10 +125,14 @@ def _near_duplicates(version: PolicyVersion, signature: bytes) -> list[dict[str,
     """
     gone = [VersionState.FAILED, VersionState.REJECTED, VersionState.WITHDRAWN]
     others = VersionDetail.objects.exclude(version__policy=version.policy_id)
-    others = others.exclude(version__state__in=gone).exclude(
-        version__effective__endswith__lte=access.today()
+    # Not by exclude: a range without an end has no upper bound to compare.
+    lasting = (
+        Q(version__effective__isnull=True)
+        | Q(version__effective__upper_inf=True)
+        | Q(version__effective__endswith__gt=access.today())
     )
-    rows = others.values_list("version_id", "signature").iterator()
+    current = others.filter(lasting).exclude(version__state__in=gone)
+    rows = current.values_list("version_id", "signature").iterator()
     shares = ((similarity.resemblance(signature, bytes(other)), pk) for pk, other in rows)
     near = sorted((row for row in shares if row[0] >= NEARLY_THE_SAME), reverse=True)
     return [{"version": pk, "share": round(share, 2)} for share, pk in near[:_MOST_DUPLICATES]]
@@ -164,7 +145,7 @@ def _take_title(version: PolicyVersion, file_name: str, title: str | None) -> No
     in the heading holds only the passages below it.
     """
     policy = version.policy
-    is_named_after_file = version.number == 1 and policy.title == title_from(file_name)
+    is_named_after_file = version.number == 1 and policy.title == title_from_name(file_name)
     if title and is_named_after_file and not _is_blocked(title):
         policy.title = title[:300]
         policy.save(update_fields=["title"])

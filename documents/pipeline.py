@@ -179,7 +179,6 @@ def _store(job: _Job, processed: ProcessedDocument) -> None:
             return
         lifecycle.transition(job.version_id, VersionState.SCREENING)
         version.refresh_from_db()
-        processed = content.with_active_content(processed)
         content.replace_all(version, detail, processed)
         labelling.restore_labels(version, own_labels)
         blocking = [f for f in processed.findings if f.severity is Severity.BLOCK]

@@ -12,8 +12,9 @@ from datetime import date
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from documents import access, actions, content
+from documents import access, actions
 from documents.errors import ValidationProblem
+from documents.ingestion.names import title_from_name
 from documents.models import Chunk, Policy, PolicyVersion
 from documents.records import Notice
 
@@ -69,7 +70,7 @@ def home_of(user: User, *, policy_slug: str, title: str, file_name: str, departm
                     code="unknown_policy",
                 )
             return Home(policy_slug, department)
-        slug = actions.slug_for(title or content.title_from(file_name))
+        slug = actions.slug_for(title or title_from_name(file_name))
         if managed.filter(slug=slug).exists():
             return Home(slug, "")
         own = _department(user, department)

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 # Hidden text that goes with a file openly: whoever opens it sees it or expects it.
 _OPEN_PLACES = frozenset({"metadata", "alt_text", "link_title", "header", "footer"})
-_HARMLESS_CONTENT = frozenset({"external_link"})
 _LARGEST = 2**31 - 1  # that the columns hold
 _PRIVATE_WARNINGS = frozenset({"has_tracked_changes", "has_comments", "embedded_files"})
 
@@ -195,13 +194,8 @@ def _closed_findings(version_id: int) -> QuerySet[Finding]:
 def _holds_more(detail: VersionDetail) -> bool:
     """Whether the file holds what no passage shows and nobody may have looked at."""
     places = {hidden["where"] for hidden in detail.hidden_text}
-    kinds = {found["kind"] for found in detail.active_content if not found["is_dangerous"]}
-    return bool(
-        places - _OPEN_PLACES
-        or kinds - _HARMLESS_CONTENT
-        or any(found["is_dangerous"] for found in detail.active_content)
-        or {warning["code"] for warning in detail.warnings} & _PRIVATE_WARNINGS
-    )
+    codes = {warning["code"] for warning in detail.warnings}
+    return bool(places - _OPEN_PLACES or detail.active_content or codes & _PRIVATE_WARNINGS)
 
 
 def _is_page_readable(readable: _Readable, page: PageLayout, words: list[WordBox]) -> bool:

@@ -18,6 +18,7 @@ from django.db import transaction
 
 from documents import access, actions, pipeline
 from documents.ingestion import parsers, screen
+from documents.ingestion.active import active_findings
 from documents.ingestion.chunk import build_chunks
 from documents.ingestion.structure import build_sections
 from documents.models import AccessLabel, LabelGrant, Policy, PolicyVersion
@@ -228,7 +229,9 @@ def stored_again(
     chunks = build_chunks(document, sections, count_tokens=lambda text: len(text.split()))
     if skip_after is not None:
         chunks = tuple(chunk for chunk in chunks if chunk.end <= skip_after)
-    findings = screen.screen_document(document, sections, chunks, "", "")
+    findings = screen.screen_document(document, sections, chunks, "", "") + active_findings(
+        document
+    )
     processed = ProcessedDocument(
         document, sections, chunks, findings, tuple(clauses), tuple(references)
     )
