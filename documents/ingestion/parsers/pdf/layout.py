@@ -65,8 +65,7 @@ def lay_out(page: PageContent, ink: Ink | None) -> PageLayout:
     if is_garbled:
         words = []
     turn = Turn(main_rotation(words), page.width, page.height)
-    main = [word for word in words if word.rotation == turn.rotation]
-    found = PageTables() if turn.rotation else read_tables(_seen(page, main))
+    found = PageTables() if turn.rotation else read_tables(_seen(page, words))
     inside = {id(word) for table in found.tables for word in words_of(table)}
     free = [word for word in words if id(word) not in inside]
     lines = read_lines(turn.words([w for w in free if w.rotation == turn.rotation]), found.tables)

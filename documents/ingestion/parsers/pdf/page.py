@@ -123,7 +123,8 @@ class Cell:
 class TableRegion:
     """A table of one page: its area and its cells, row by row.
 
-    The first `header_rows` rows name the columns. `page` is the page's number.
+    The first `header_rows` rows name the columns; `is_head_marked` says that weight, ground or
+    tags show it, and not the words alone. `page` is the page's number.
     """
 
     page: int
@@ -132,6 +133,7 @@ class TableRegion:
     columns: int
     header_rows: int = 0
     is_ruled: bool = True
+    is_head_marked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

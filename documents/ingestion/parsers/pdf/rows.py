@@ -14,7 +14,7 @@ from documents.ingestion.parsers.pdf.page import Cell, Line, TableRegion
 from documents.ingestion.parsers.pdf.weave import Weaver
 from documents.records import BlockKind
 
-_COLUMN_SHIFT = 6.0  # points that a column may move between two parts of a table
+_COLUMN_SHIFT = 12.0  # points that a column may move between two parts of a table
 
 
 class TableRows:
@@ -24,12 +24,14 @@ class TableRows:
         self._weaver = weaver
         self._last: TableRegion | None = None
         self._heads: list[str] = []
+        self._head_rows = 0
 
     def rows(self, table: TableRegion, *, is_next: bool) -> list[Paragraph]:
         """The rows of a table; `is_next` when only page borders part it from the one before."""
         begun = self._begin(table, is_next=is_next)
         self._last = table
-        rows = [self._row(table, row) for row in table.rows[begun:]]
+        has_labels = not self._heads and _has_row_labels(table)
+        rows = [self._row(table, row, has_labels=has_labels) for row in _with_spans(table)[begun:]]
         rows = [row for row in rows if row.pieces]
         if not rows and begun:
             rows = [self._row(table, row, has_heads=False) for row in table.rows[:begun]]
@@ -39,50 +41,56 @@ class TableRows:
 
     def _begin(self, table: TableRegion, *, is_next: bool) -> int:
         """How many rows are heads, and what they are called."""
-        goes_on = is_next and self._last is not None and self._last.columns == table.columns
-        heads = self._names(table, table.header_rows)
-        if goes_on and self._heads:
-            own = self._names(table, 1)
-            if own == self._heads:
-                return 1
-            if table.header_rows == 0 or heads == self._heads:
-                return table.header_rows
-        self._heads = heads
+        if is_next and self._heads and self._last and _same_columns(self._last, table):
+            repeats = self._names(table, self._head_rows) == self._heads
+            if repeats and len(table.rows) >= self._head_rows:
+                return self._head_rows
+            if not table.is_head_marked:
+                return 0
+        self._heads = self._names(table, table.header_rows)
+        self._head_rows = table.header_rows
         return table.header_rows
 
     def _names(self, table: TableRegion, count: int) -> list[str]:
-        names = [""] * table.columns
+        """What each column is called; a head over several comes first: `Rate / Day`."""
+        names: list[list[str]] = [[] for _ in range(table.columns)]
         for row in table.rows[:count]:
             for cell in row:
-                text = cell_text(cell)
-                for column in range(
-                    cell.column, min(cell.column + cell.column_span, table.columns)
-                ):
-                    if text and text not in names[column]:
-                        names[column] = f"{names[column]} {text}".strip()
-        return names if count else []
+                text = cell_text(cell).rstrip(": ")
+                for parts in names[cell.column : cell.column + cell.column_span]:
+                    if text and text not in parts:
+                        parts.append(text)
+        return [" / ".join(parts) for parts in names] if count else []
 
     def _row(
-        self, table: TableRegion, cells: Sequence[Cell], *, has_heads: bool = True
+        self,
+        table: TableRegion,
+        cells: Sequence[Cell],
+        *,
+        has_heads: bool = True,
+        has_labels: bool = False,
     ) -> Paragraph:
         row = Paragraph(BlockKind.TABLE_ROW, table=table, is_tight=True)
+        is_labelled = False  # whether a cell follows the label
         for cell in cells:
             if not cell.words:
                 continue
             inside = self._cell(table.page, cell)
             row.lines.extend(inside.lines)
             row.cites.extend(inside.cites)
-            if row.pieces:
-                row.pieces.append(Piece(";", None, table.page, has_blank=False))
-            name = self._head_of(cell) if has_heads else ""
+            if row.pieces and not row.pieces[-1].text.endswith((":", ";")):
+                mark = ":" if has_labels and not is_labelled else ";"
+                row.pieces.append(Piece(mark, None, table.page, has_blank=False))
+            is_labelled = bool(row.pieces)
+            is_whole = cell.column_span >= table.columns > 1
+            name = self._head_of(cell) if has_heads and not is_whole else ""
             if name:
                 row.pieces.append(Piece(f"{name}:", None, table.page))
             row.pieces.extend(inside.pieces)
         return row
 
     def _head_of(self, cell: Cell) -> str:
-        names = self._heads[cell.column : cell.column + cell.column_span]
-        return names[0].rstrip(":") if names else ""
+        return self._heads[cell.column] if cell.column < len(self._heads) else ""
 
     def _cell(self, page: int, cell: Cell) -> Paragraph:
         inside = Paragraph(lines=[(page, line) for line in cell_lines(cell)])
@@ -102,6 +110,48 @@ class TableRows:
         if not lost:
             return []
         return [self._row(table, row, has_heads=False) for row in table.rows[:count]]
+
+
+def _with_spans(table: TableRegion) -> list[list[Cell]]:
+    """The cells of each row with those from above that reach down over it."""
+    rows: list[list[Cell]] = [[] for _ in table.rows]
+    for row in table.rows:
+        for cell in row:
+            for index in range(cell.row, min(cell.row + cell.row_span, len(rows))):
+                rows[index].append(cell)
+    return [sorted(row, key=lambda cell: cell.column) for row in rows]
+
+
+def _same_columns(last: TableRegion, table: TableRegion) -> bool:
+    """Whether a table has the columns of another, at the same places where they are drawn."""
+    if last.columns != table.columns:
+        return False
+    if not (last.is_ruled and table.is_ruled):
+        return True
+    pairs = zip(_lefts(last), _lefts(table), strict=True)
+    return all(abs(one - other) <= _COLUMN_SHIFT for one, other in pairs)
+
+
+def _lefts(table: TableRegion) -> list[float]:
+    """Where each column begins, counted from the table's left side."""
+    lefts = [0.0] * table.columns
+    for row in table.rows:
+        for cell in row:
+            lefts[cell.column] = cell.box[0] - table.box[0]
+    return lefts
+
+
+def _has_row_labels(table: TableRegion) -> bool:
+    """Whether the first column names the rows: bold there, and not in the others."""
+    pairs = [
+        (all(word.font.is_bold for word in row[0].words), rest)
+        for row in table.rows
+        if row and row[0].column == 0 and row[0].words
+        and (rest := [word for cell in row[1:] for word in cell.words])
+    ]  # fmt: skip
+    return len(pairs) > 1 and all(
+        is_bold and not all(word.font.is_bold for word in rest) for is_bold, rest in pairs
+    )
 
 
 def cell_lines(cell: Cell) -> list[Line]:

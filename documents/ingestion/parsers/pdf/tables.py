@@ -82,6 +82,8 @@ def _outermost(tables: list[TableRegion]) -> list[TableRegion]:
 def _ruled(page: PageContent, grid: Grid) -> TableRegion | None:
     held: dict[int, list[Word]] = {}
     for word in page.words:
+        if word.rotation % 90:
+            continue  # a stamp across the page is in no cell
         x, y = (word.box[0] + word.box[2]) / 2, (word.box[1] + word.box[3]) / 2
         index = grid.find(x, y)
         if index is not None:
@@ -176,7 +178,9 @@ def in_order(words: Iterable[Word]) -> tuple[Word, ...]:
 
 def with_headers(table: TableRegion, fills: Sequence[Fill]) -> TableRegion:
     """The table with the number of rows that name its columns."""
-    return replace(table, header_rows=_header_rows(table, fills))
+    count = _header_rows(table, fills)
+    is_marked = count > 0 and _is_marked_apart(table.rows, fills)
+    return replace(table, header_rows=count, is_head_marked=is_marked)
 
 
 def _header_rows(table: TableRegion, fills: Sequence[Fill]) -> int:
