@@ -52,6 +52,7 @@ def main() -> None:
 def _serve(send: Send) -> None:
     task, data = _receive()
     parse = _load(task, data)
+    send({"kind": "ready"})
     _shut_in(task)
     try:
         document = parse(data, file_name=task["file_name"], progress=_progress(send))

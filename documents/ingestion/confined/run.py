@@ -60,6 +60,10 @@ _REASONS = {
 Observe = Callable[[Usage], None]
 
 
+class CannotStartError(RuntimeError):
+    """The fault is not the file's: interpreter or code cannot be loaded in a child."""
+
+
 def parse_confined(
     data: bytes,
     *,
@@ -84,6 +88,7 @@ def parse_confined(
     Raises:
         ParseError: the file gives no usable text, or the child went over a limit or broke;
             the message says what to do.
+        CannotStartError: the installation is at fault, not the file.
     """
     task = {
         "file_name": file_name.encode(errors="replace").decode(),
@@ -143,6 +148,7 @@ class _Child:
     started_at: float = field(default_factory=time.monotonic)
     done: tuple[int, int] = (0, 0)
     peak_bytes: int = 0
+    is_ready: bool = False
     assembler: decode.Assembler = field(default_factory=decode.Assembler)
 
     def listen(self, task: bytes, data: bytes) -> ParsedDocument:
@@ -150,6 +156,7 @@ class _Child:
 
         Raises:
             ParseError: it never will be.
+            CannotStartError: the child ended before it looked at the file.
         """
         messages = wire.Messages(self.limits.output_bytes)
         try:
@@ -164,6 +171,8 @@ class _Child:
             logger.warning("A parser's result was refused: %s.", error)
             raise self._refused("broken") from error
         self.end(patience_seconds=_FAREWELL_SECONDS)
+        if not self.is_ready:
+            raise CannotStartError(f"The child that reads files ended: {self.process.returncode}.")
         raise self._refused(self._why_it_stopped())
 
     def _talk(self, outgoing: list[memoryview]) -> Iterator[bytes]:
@@ -198,14 +207,19 @@ class _Child:
 
     def _take(self, message: dict[str, Any]) -> None:
         kind = message.get("kind")
-        if kind == "progress":
+        if kind == "ready":
+            self.is_ready = True
+        elif kind == "progress":
             self.done = _progress_of(message)
             self.progress(*self.done)
         elif kind == "refused":
             raise _refusal_of(message)
         elif kind == "failed":
             where = str(message.get("where"))[:200]
-            logger.warning("A parser failed: %s.", where.encode("ascii", "replace").decode())
+            where = where.encode("ascii", "replace").decode()
+            if not self.is_ready:
+                raise CannotStartError(f"The child that reads files cannot start: {where}.")
+            logger.warning("A parser failed: %s.", where)
             raise self._refused("broken")
         else:
             self.assembler.accept(message)

@@ -19,7 +19,8 @@ from django.db.migrations.executor import MigrationExecutor
 from kombu.exceptions import OperationalError as BrokerDown
 
 from documents import embedding
-from documents.errors import EmbeddingError
+from documents.errors import EmbeddingError, ParseError
+from documents.ingestion.confined.run import CannotStartError, parse_confined
 from documents.ingestion.confined.walls import missing_walls
 from legalqa import services
 
@@ -146,6 +147,11 @@ def _key() -> Part:
 
 def _parsers() -> Part:
     """Less than all walls is no fault of the site: limits of time and memory hold everywhere."""
+    try:
+        parse_confined(b"Keys are returned daily.", file_name="doctor.txt")
+    except (CannotStartError, ParseError, OSError) as error:
+        remedy = "Install the requirements again (make setup), readable for the worker's user."
+        return Part("parsers", False, str(error), remedy)
     missing = missing_walls()
     if not missing:
         return Part("parsers", True, "each file is read in a confined child process")

@@ -225,6 +225,11 @@ def test_a_parser_that_breaks_is_a_clear_refusal(name: str) -> None:
     assert not children()
 
 
+def test_a_child_that_cannot_start_does_not_blame_the_file() -> None:
+    with pytest.raises(parent.CannotStartError):
+        parse_confined(b"x", file_name="x", entry="documents.no_such_module:parse")
+
+
 def test_the_log_says_where_a_parser_failed_and_nothing_of_the_file(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
