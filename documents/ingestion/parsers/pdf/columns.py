@@ -159,8 +159,13 @@ def _trimmed(lines: list[Line], zone: _Zone) -> _Zone | None:
     if math.isinf(zone.left) or math.isinf(zone.right):
         return None
     middle, first, last = _middle(zone), zone.first, zone.last
-    while first < last and lines[first].box[0] >= middle:
-        first += 1
+    pitch = _pitch([line for line in lines[first:last] if line.box[2] > middle])
+    leading = first
+    while leading < last and lines[leading].box[0] >= middle:
+        leading += 1
+        below = next((line for line in lines[leading:last] if line.box[2] > middle), None)
+        if below and below.baseline - lines[leading - 1].baseline > _WIDE_PITCH * pitch:
+            first = leading
     last_left = max((i for i in range(first, last) if lines[i].box[0] < middle), default=-1)
     last_right = max((i for i in range(first, last) if lines[i].box[2] > middle), default=-1)
     if last_left < 0 or last_right < 0:
@@ -208,7 +213,23 @@ def _are_lists(before: list[Line], after: list[Line]) -> bool:
 
 
 def _is_prose(lines: list[Line]) -> bool:
-    """Whether lines mostly fill their column with words, as cells and marks do not."""
+    """Whether lines mostly fill their columns with words, as cells and marks do not."""
+    return all(_is_prose_column(column) for column in _apart(lines))
+
+
+def _apart(lines: list[Line]) -> list[list[Line]]:
+    """Lines in groups that share no stretch of the page's width: columns, where not level."""
+    groups: list[list[Line]] = []
+    reach = -math.inf
+    for line in sorted(lines, key=lambda line: line.box[0]):
+        if line.box[0] > reach:
+            groups.append([])
+        groups[-1].append(line)
+        reach = max(reach, line.box[2])
+    return groups
+
+
+def _is_prose_column(lines: list[Line]) -> bool:
     width = max(line.box[2] for line in lines) - min(line.box[0] for line in lines)
     if width < _MIN_COLUMN:
         return False

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from documents.errors import ParseError
 from documents.ingestion.parsers.pdf.layout import PageLayout
-from documents.ingestion.parsers.pdf.markers import opens_clause
+from documents.ingestion.parsers.pdf.markers import is_closed, opens_clause
 from documents.ingestion.parsers.pdf.reader import ReadText
 from documents.ingestion.parsers.pdf.safety import Inspection
 from documents.records import Notice
@@ -17,8 +17,9 @@ _MANY_BROKEN = 0.02  # of a page's letters
 _MAX_NAMED = 12
 _MAX_TITLE = 200
 _NO_TITLE = re.compile(
-    r"(?:microsoft (?:word|powerpoint|excel)\b.*|untitled.*|document ?\d*|.*\.\w{2,5}|\W*|title|"
-    r"(?:\w+ ?){1}|.*[/\\].*|slide \d+|print.*|layout \d+|scan\w*)",
+    r"(?:\(?anonymous\)?|unspecified|microsoft (?:word|powerpoint|excel)\b.*|untitled.*|"
+    r"document ?\d*|.*\.\w{2,5}|\W*|title|(?:\w+ ?){1}|.*[/\\].*|slide \d+|print.*|"
+    r"layout \d+|scan\w*)",
     re.IGNORECASE,
 )
 _FINAL_LETTERS = frozenset("םןץףך")
@@ -111,6 +112,7 @@ def title(metadata: Mapping[str, str], read: ReadText) -> str | None:
     """The title that the file names, if it is one; else the largest words of the first page."""
     named = " ".join(metadata.get("title", "").split())
     first = [p for p in read.paragraphs if p.table is None and p.lines and p.page == 1]
+    first = [p for p in first if p.lines[0][1].words[0].rotation == 0 and not is_closed(p.text())]
     shown = _key("".join(p.text() for p in first))
     is_shown = len(named) > 3 and _key(named) in shown
     if 0 < len(named) <= _MAX_TITLE and (is_shown or not _NO_TITLE.fullmatch(named)):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from documents.ingestion.parsers.pdf.blocks import Paragraph, Piece
+from documents.ingestion.parsers.pdf.heads import has_row_labels
 from documents.ingestion.parsers.pdf.lines import make_line, read_lines, text_of
 from documents.ingestion.parsers.pdf.page import Cell, Line, TableRegion
 from documents.ingestion.parsers.pdf.weave import Weaver
@@ -30,7 +31,7 @@ class TableRows:
         """The rows of a table; `is_next` when only page borders part it from the one before."""
         begun = self._begin(table, is_next=is_next)
         self._last = table
-        has_labels = not self._heads and _has_row_labels(table)
+        has_labels = not self._heads and has_row_labels(table)
         rows = [self._row(table, row, has_labels=has_labels) for row in _with_spans(table)[begun:]]
         rows = [row for row in rows if row.pieces]
         if not rows and begun:
@@ -139,19 +140,6 @@ def _lefts(table: TableRegion) -> list[float]:
         for cell in row:
             lefts[cell.column] = cell.box[0] - table.box[0]
     return lefts
-
-
-def _has_row_labels(table: TableRegion) -> bool:
-    """Whether the first column names the rows: bold there, and not in the others."""
-    pairs = [
-        (all(word.font.is_bold for word in row[0].words), rest)
-        for row in table.rows
-        if row and row[0].column == 0 and row[0].words
-        and (rest := [word for cell in row[1:] for word in cell.words])
-    ]  # fmt: skip
-    return len(pairs) > 1 and all(
-        is_bold and not all(word.font.is_bold for word in rest) for is_bold, rest in pairs
-    )
 
 
 def cell_lines(cell: Cell) -> list[Line]:

@@ -18,6 +18,7 @@ from documents.ingestion.parsers.pdf.page import Line
 _MAX_LINES = 7  # at each edge
 _REACH = 0.22  # of the page's height, from an edge
 _NEAR = 4.0  # points that a running line may move
+_FEW_LINES = 2  # that may stand close to the text
 _MAX_LENGTH = 250
 _MIN_SHARE = 0.4  # of the pages between its first and its last: odd and even pages differ
 _DIGITS = re.compile(r"\d+")
@@ -42,11 +43,16 @@ class EdgePage:
 
 
 def running_lines(pages: Sequence[EdgePage]) -> list[frozenset[int]]:
-    """For each page the indexes of its lines that are running heads, feet or page numbers."""
+    """For each page the indexes of its lines that are running heads, feet or page numbers.
+
+    Where nothing else would be left of the whole file, nothing is running.
+    """
     found: list[set[int]] = [set() for _ in pages]
     for is_top in (True, False):
         for page, indexes in enumerate(_Edge(pages, is_top=is_top).find()):
             found[page] |= indexes
+    if all(len(indexes) == len(page.lines) for indexes, page in zip(found, pages, strict=True)):
+        return [frozenset() for _ in pages]
     return [frozenset(indexes) for indexes in found]
 
 
@@ -93,12 +99,26 @@ class _Edge:
 
     def _outer(self, candidates: list[_Candidate]) -> set[int]:
         """The candidates that are running, from the edge to the first that is not."""
-        taken: set[int] = set()
+        taken: list[_Candidate] = []
         for candidate in candidates:
             if not self._is_running(candidate):
                 break
-            taken.add(candidate.line)
-        return taken
+            taken.append(candidate)
+        if len(taken) > _FEW_LINES and not self._is_apart(taken[-1]):
+            taken = [one for one in taken if (one.page, one.line) in self._numbered]
+        return {candidate.line for candidate in taken}
+
+    def _is_apart(self, candidate: _Candidate) -> bool:
+        """Whether a gap or another size parts a line from the text of its page.
+
+        Pages that begin alike (forms, copies of a page) have no such border.
+        """
+        page = self._pages[candidate.page]
+        inner = candidate.line + (1 if self._is_top else -1)
+        if not 0 <= inner < len(page.lines):
+            return False
+        gap = abs(page.lines[inner].baseline - page.lines[candidate.line].baseline)
+        return gap > 1.6 * candidate.size or abs(page.lines[inner].size - candidate.size) > 0.4
 
     def _is_running(self, candidate: _Candidate) -> bool:
         if (candidate.page, candidate.line) in self._numbered:
@@ -128,9 +148,11 @@ class _Edge:
         """Places where most pages have a running line; chapter titles change there."""
         confirmed: Counter[tuple[int, float]] = Counter()
         for candidates in self._by_key.values():
-            if self._repeats(self._alike(candidates[0])):
-                confirmed[self._slot(candidates[0])] += len(candidates)
-        return {slot for slot, count in confirmed.items() if count >= 0.3 * len(self._pages)}
+            alike = self._alike(candidates[0])
+            if self._repeats(alike) or (len(alike) == 2 and self._stands_apart(candidates[0])):
+                confirmed[self._slot(candidates[0])] += len(alike)
+        least = max(3.0, 0.3 * len(self._pages))
+        return {slot for slot, count in confirmed.items() if count >= least}
 
     def _slot(self, candidate: _Candidate) -> tuple[int, float]:
         return round(candidate.offset / _NEAR), round(candidate.size, 1)
