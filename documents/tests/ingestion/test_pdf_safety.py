@@ -22,7 +22,7 @@ from pypdf.generic import (
 )
 from reportlab.pdfgen.canvas import Canvas
 
-from documents.ingestion.parsers.pdf import rawscan, safety
+from documents.ingestion.parsers.pdf import parse_pdf, rawscan, safety
 from documents.ingestion.parsers.pdf.forms import PageFrame
 from documents.records import ActiveContent
 
@@ -226,6 +226,20 @@ def test_field_values_and_typed_notes_are_what_a_person_reads():
     height = float(made.pages[0].mediabox.height)
     assert found.form_texts[0].box == pytest.approx((72, height - 620, 272, height - 600))
     assert found.hidden == ()
+
+
+def test_typed_values_stand_in_the_text_where_a_person_sees_them():
+    made = writer()
+    annotate(made, pdf_dict(Subtype="/Widget", FT="/Tx", V="Approved by Finance"))
+
+    parsed = parse_pdf(saved(made))
+
+    assert parsed.text == "Rule 1: rooms close at nine.\n\nApproved by Finance"
+    word = parsed.pages[0].words[-1]
+    assert parsed.text[word.start : word.end] == "Finance"
+    height = parsed.pages[0].height
+    assert 72 < word.box[0] < word.box[2] <= 272
+    assert height - 620 <= word.box[1] < word.box[3] <= height - 600
 
 
 def test_value_of_a_parent_field_and_the_shown_text_of_a_choice_are_used():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from documents.errors import ParseError
 from documents.ingestion.parsers.pdf import report, safety
 from documents.ingestion.parsers.pdf.extract import PdfFile
+from documents.ingestion.parsers.pdf.formwords import form_words
 from documents.ingestion.parsers.pdf.reader import ReadText, read_layouts, read_text
 from documents.ingestion.parsers.progress import Progress, no_progress
 from documents.ingestion.parsers.scripts import detect_language
@@ -27,7 +28,7 @@ def parse_pdf(data: bytes, *, progress: Progress = no_progress) -> ParsedDocumen
     inspection = safety.inspect(data)
     file = PdfFile(data)
     try:
-        layouts, damaged = read_layouts(file, progress)
+        layouts, damaged = read_layouts(file, progress, form_words(inspection.form_texts))
         read = read_text(layouts, damaged, file.outline())
         metadata, named_language = file.metadata(), file.language()
     finally:

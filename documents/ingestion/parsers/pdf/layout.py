@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from documents.ingestion.parsers.pdf.formwords import FORM_FONT
 from documents.ingestion.parsers.pdf.hidden import split_hidden
 from documents.ingestion.parsers.pdf.ink import Ink
 from documents.ingestion.parsers.pdf.lines import make_line, read_lines
@@ -57,10 +58,10 @@ class PageLayout:
         return self.letters == 0 and not self.is_unread
 
 
-def lay_out(page: PageContent, ink: Ink | None) -> PageLayout:
-    """Take from a page what the later steps need."""
+def lay_out(page: PageContent, ink: Ink | None, typed: Sequence[Word] = ()) -> PageLayout:
+    """Take from a page what the later steps need; `typed` stands in its form fields."""
     visible, hidden = split_hidden(page, ink=ink)
-    words = _without_doubles(visible)
+    words = _without_doubles((*visible, *typed))
     is_garbled = _is_garbled(words)
     if is_garbled:
         words = []
@@ -80,7 +81,8 @@ def lay_out(page: PageContent, ink: Ink | None) -> PageLayout:
         hidden=hidden,
         image_cover=_cover(page),
         drawings=page.drawings,
-        letters=sum(c.isalnum() for word in words for c in word.text),
+        # What is typed into a scanned form does not make the scan readable.
+        letters=sum(c.isalnum() for w in words if w.font is not FORM_FONT for c in w.text),
         broken=sum(_broken(word) for word in visible),
         has_lost_table=found.is_lost,
         is_garbled=is_garbled,

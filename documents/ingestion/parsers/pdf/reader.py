@@ -7,7 +7,7 @@ paragraphs and headings are found then.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from documents.errors import ParseError
@@ -21,7 +21,7 @@ from documents.ingestion.parsers.pdf.items import mark_items
 from documents.ingestion.parsers.pdf.layout import PageLayout, body_size, lay_out, pitches
 from documents.ingestion.parsers.pdf.lines import text_of
 from documents.ingestion.parsers.pdf.notes import cited_marks, note_mark, split_notes
-from documents.ingestion.parsers.pdf.page import Line
+from documents.ingestion.parsers.pdf.page import Line, Word
 from documents.ingestion.parsers.pdf.paragraphs import Setting, build_paragraphs
 from documents.ingestion.parsers.pdf.rows import TableRows
 from documents.ingestion.parsers.pdf.running import EdgePage, running_lines
@@ -45,8 +45,12 @@ class ReadText:
     aside: list[Line] = field(default_factory=list)
 
 
-def read_layouts(file: PdfFile, progress: Progress) -> tuple[list[PageLayout], tuple[int, ...]]:
+def read_layouts(
+    file: PdfFile, progress: Progress, typed: Mapping[int, Sequence[Word]]
+) -> tuple[list[PageLayout], tuple[int, ...]]:
     """Lay out each page; also the numbers of those that cannot be opened.
+
+    `typed` holds the words that stand in form fields, by page.
 
     Raises:
         ParseError: `refused` when there is more text than any policy has.
@@ -57,7 +61,7 @@ def read_layouts(file: PdfFile, progress: Progress) -> tuple[list[PageLayout], t
         if seen is None:
             damaged.append(number)
         else:
-            layouts.append(lay_out(*seen))
+            layouts.append(lay_out(*seen, typed.get(number, ())))
             letters += layouts[-1].letters
             if letters > MAX_CHARACTERS:
                 raise ParseError(_TOO_LONG, code="refused")
