@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from documents.errors import ParseError
 from documents.ingestion.parsers.docx.active import find_active_content
+from documents.ingestion.parsers.docx.context import Context
 from documents.ingestion.parsers.docx.markup import (
     Element,
     W,
@@ -19,7 +20,7 @@ from documents.ingestion.parsers.docx.numbering import Numbering
 from documents.ingestion.parsers.docx.package import Package
 from documents.ingestion.parsers.docx.properties import read_properties
 from documents.ingestion.parsers.docx.runs import COMMENTED, NOT_READ, STRUCK, TRACKED
-from documents.ingestion.parsers.docx.story import Context, Story
+from documents.ingestion.parsers.docx.story import Story
 from documents.ingestion.parsers.docx.styles import Styles
 from documents.ingestion.parsers.scripts import detect_language
 from documents.ingestion.parsers.writer import TextWriter

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from documents.ingestion.parsers.docx import equations
+from documents.ingestion.parsers.docx.drawings import place_of, text_boxes
 from documents.ingestion.parsers.docx.fields import Fields
 from documents.ingestion.parsers.docx.looks import hiding
 from documents.ingestion.parsers.docx.markup import (
     WP,
-    WPS,
     Element,
     M,
     V,
@@ -236,7 +236,7 @@ class RunReader:
         self._add(text, look)
 
     def _drawing(self, element: Element, look: Look) -> None:
-        where = "hidden" if look.hidden else _place_of(element)
+        where = "hidden" if look.hidden else place_of(element)
         for described in element.iter(WP + "docPr", V + "shape", V + "rect"):
             for name in ("descr", "title", "alt"):
                 if described.get(name):
@@ -246,9 +246,7 @@ class RunReader:
         for art in element.iter(V + "textpath"):
             if art.get("string"):
                 self._add(art.get("string", ""), look)
-        for box in element.iter(W + "txbxContent"):
-            if not _is_inside_box(box, element):
-                self._inline.boxes.append((box, where))
+        self._inline.boxes += [(box, where) for box in text_boxes(element)]
 
     _HANDLERS: Mapping[str, Callable[[RunReader, Element], None]] = {
         "r": _run,
@@ -268,12 +266,6 @@ _BREAKS = {
 _DIAGRAM_NAMESPACE = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 _DIAGRAM = f"{_DIAGRAM_NAMESPACE}relIds"
 _DIAGRAM_DATA = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
-_POINTS = {"in": 72.0, "px": 0.75, "": 0.75, "cm": 28.35, "mm": 2.835}
-_FAR_POINTS = 72 * 30
-_FAR_EMU = 914_400 * 30  # no sheet of paper is 30 inches long
-_FAR_OFFSET = re.compile(
-    r"(?:left|top|margin-left|margin-top)\s*:\s*-?(\d{1,9})(?:\.\d+)?(pt|in|px|cm|mm|)(?=;|\s|\Z)"
-)
 
 
 def _symbol(element: Element) -> str:
@@ -288,36 +280,3 @@ def _raise(text: str, look: Look) -> str:
     if look.raised in ("superscript", "subscript") and _RAISABLE.fullmatch(text.strip()):
         return text.translate(_RAISED if look.raised == "superscript" else _LOWERED)
     return text
-
-
-def _is_inside_box(box: Element, drawing: Element) -> bool:
-    for ancestor in box.iterancestors():
-        if ancestor is drawing:
-            return False
-        if ancestor.tag == W + "txbxContent":
-            return True
-    return False
-
-
-def _place_of(drawing: Element) -> str | None:
-    """How a drawing hides its text, if it does."""
-    for described in drawing.iter(WP + "docPr"):
-        if described.get("hidden") in ("1", "true"):
-            return "hidden"
-    for offset in drawing.iter(WP + "posOffset"):
-        text = (offset.text or "").strip()
-        if re.fullmatch(r"-?\d{1,18}", text) and abs(int(text)) > _FAR_EMU:
-            return "off_page"
-    for shape in drawing.iter(V + "shape", V + "rect", V + "group", WPS + "wsp"):
-        style = shape.get("style", "")
-        if re.search(r"visibility\s*:\s*hidden|display\s*:\s*none", style):
-            return "hidden"
-        in_group = any(ancestor.tag == V + "group" for ancestor in shape.iterancestors())
-        if not in_group and any(_is_far(match) for match in _FAR_OFFSET.finditer(style)):
-            return "off_page"
-    return None
-
-
-def _is_far(match: re.Match[str]) -> bool:
-    points = _POINTS.get(match[2], 1.0) * float(match[1])
-    return points > _FAR_POINTS

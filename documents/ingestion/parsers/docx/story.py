@@ -7,16 +7,16 @@ that they are anchored to.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from functools import partial
 
 from documents.ingestion.parsers.docx import flow
+from documents.ingestion.parsers.docx.blocks import BlockWriter, heading_level, labelled
+from documents.ingestion.parsers.docx.context import Context
+from documents.ingestion.parsers.docx.drawings import is_filled
 from documents.ingestion.parsers.docx.fields import Fields, matched_marks
 from documents.ingestion.parsers.docx.flow import Paragraph
-from documents.ingestion.parsers.docx.lists import Outline
 from documents.ingestion.parsers.docx.looks import MARKED
 from documents.ingestion.parsers.docx.markup import (
-    WPS,
     A,
     Element,
     W,
@@ -26,42 +26,21 @@ from documents.ingestion.parsers.docx.markup import (
     texts,
     value,
 )
-from documents.ingestion.parsers.docx.notes import Notes
-from documents.ingestion.parsers.docx.numbering import Marker, Numbering
-from documents.ingestion.parsers.docx.package import Package
+from documents.ingestion.parsers.docx.numbering import Marker
 from documents.ingestion.parsers.docx.runs import NOT_READ, Inline, RunReader
 from documents.ingestion.parsers.docx.styles import (
-    MAX_HEADING_LEVEL,
     Style,
-    Styles,
-    left_indent,
     shading,
 )
 from documents.ingestion.parsers.docx.tables import CellText, Table
-from documents.ingestion.parsers.docx.titles import is_contents_entry, reads_like_title
-from documents.ingestion.parsers.writer import LINE_GAP, PARAGRAPH_GAP, TextWriter
+from documents.ingestion.parsers.docx.titles import is_contents_entry
+from documents.ingestion.parsers.writer import LINE_GAP, PARAGRAPH_GAP
 from documents.records import BlockKind
 
 _INDENT = "  "
 _FLAT = 40  # twentieths of a point: lines and rows of that height show nothing
 _FAR = 20 * 72 * 15  # no text stands fifteen inches from where its page begins
 _QUOTES = frozenset({"quote", "intense quote", "block text"})
-
-
-@dataclass(slots=True)
-class Context:
-    """What all texts of one file share."""
-
-    package: Package
-    part: str  # the name of the part that is read
-    styles: Styles
-    numbering: Numbering
-    notes: dict[str, Notes]
-    writer: TextWriter
-    seen: set[str] = field(default_factory=set)
-    instructions: list[str] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    title: str | None = None
 
 
 class Story:
@@ -72,7 +51,7 @@ class Story:
         self._fields = Fields(matched_marks(root))
         self._runs = RunReader(context.styles, self._fields, context.seen)
         self._numbering = context.numbering.story()
-        self._outline = Outline()
+        self._blocks = BlockWriter(context.writer)
         self._background = background
         self._notes: list[tuple[str, Element]] = []
         self._boxes: list[tuple[Element, str | None]] = []
@@ -83,7 +62,7 @@ class Story:
     def read(self, container: Element) -> None:
         """Write the blocks of a container."""
         self._begin_section()
-        self._blocks(container)
+        self._read_blocks(container)
         self._close()
 
     def lines(self, container: Element) -> list[str]:
@@ -98,7 +77,7 @@ class Story:
         self._context.missing += self._fields.missing
         self._fields.instructions, self._fields.missing = [], []
 
-    def _blocks(self, container: Element) -> None:
+    def _read_blocks(self, container: Element) -> None:
         for block in flow.blocks(container, self._context.seen):
             if isinstance(block, Paragraph):
                 self._paragraph(block)
@@ -127,9 +106,11 @@ class Story:
         style, inline, marker = self._read_paragraph(paragraph)
         text = inline.text
         if text and not self._is_contents(paragraph, style, inline, text):
-            self._write(paragraph, style, inline, marker, text)
+            if style.name.lower() == "title" and self._context.title is None:
+                self._context.title = " ".join(text.split())
+            self._blocks.paragraph(paragraph.properties, style, inline, marker)
         elif marker is not None:
-            self._outline.item(marker, None)
+            self._blocks.outline.item(marker, None)
         if child(paragraph.properties, "sectPr") is not None:
             self._begin_section()
 
@@ -174,84 +155,11 @@ class Story:
             style.is_contents and is_contents_entry(text)
         )
 
-    def _level(self, properties: Element | None, style: Style) -> int | None:
-        level = number(child(properties, "outlineLvl"))
-        if level is None:
-            return style.heading_level
-        return level + 1 if 0 <= level < MAX_HEADING_LEVEL else None
-
     def heading_level(self, paragraph: Element) -> int | None:
         """The heading level of a paragraph element, counted from 1."""
         properties = child(paragraph, "pPr")
         style = self._context.styles.paragraph(value(child(properties, "pStyle")))
-        return self._level(properties, style)
-
-    def _write(
-        self, paragraph: Paragraph, style: Style, inline: Inline, marker: Marker | None, text: str
-    ) -> None:
-        flags = _flags(inline, text)
-        level = self._level(paragraph.properties, style)
-        if style.name.lower() == "title" and self._context.title is None:
-            self._context.title = " ".join(text.split())
-        if level is not None and reads_like_title(text):
-            shown = " ".join(text.split())
-            label = self._outline.heading(marker if marker and marker.full else None, shown)
-            shown = _labelled(marker if label else None, shown)
-            self._add(BlockKind.HEADING, shown, level=level, flags=flags, label=label)
-        elif marker is not None:
-            self._item(paragraph, marker, text, flags, opens_section=level is not None)
-        else:
-            self._plain(paragraph, style, text, flags)
-
-    def _item(
-        self,
-        paragraph: Paragraph,
-        marker: Marker,
-        text: str,
-        flags: frozenset[str],
-        *,
-        opens_section: bool,
-    ) -> None:
-        if opens_section:  # a whole clause in a heading style
-            depth, label = 0, self._outline.heading(marker, text)
-        else:
-            depth, label = self._outline.item(marker, left_indent(paragraph.properties))
-        indent = _INDENT * depth
-        follows = bool(self._context.writer.blocks) and (
-            self._context.writer.blocks[-1].kind is BlockKind.LIST_ITEM
-        )
-        is_tight = follows and not marker.text[0].isdigit() and not marker.is_own
-        shown = _labelled(marker, text).replace("\n", f"\n{indent}")
-        gap = LINE_GAP if is_tight else PARAGRAPH_GAP
-        self._add(BlockKind.LIST_ITEM, shown, gap=gap, indent=indent, flags=flags, label=label)
-
-    def _plain(self, paragraph: Paragraph, style: Style, text: str, flags: frozenset[str]) -> None:
-        self._outline.typed(text)
-        left = left_indent(paragraph.properties)
-        depth = self._outline.depth_of_paragraph(style.left if left is None else left)
-        if depth is not None:
-            flags = flags | {"continued"}
-        is_quote = style.name.lower() in _QUOTES
-        kind = BlockKind.QUOTE if is_quote else BlockKind.PARAGRAPH
-        indent = _INDENT * (depth or 0)
-        self._add(kind, text.replace("\n", f"\n{indent}"), indent=indent, flags=flags)
-
-    def _add(
-        self,
-        kind: BlockKind,
-        text: str,
-        *,
-        gap: str = PARAGRAPH_GAP,
-        indent: str = "",
-        level: int | None = None,
-        flags: frozenset[str] = frozenset(),
-        label: str | None = None,
-    ) -> None:
-        writer = self._context.writer
-        count = len(writer.blocks)
-        writer.add(kind, text, gap=gap, indent=indent, level=level, flags=flags)
-        if label is not None and len(writer.blocks) > count:
-            writer.blocks[-1] = replace(writer.blocks[-1], number=label)
+        return heading_level(properties, style)
 
     # Tables.
 
@@ -263,14 +171,14 @@ class Story:
         if table.is_layout(self.heading_level):
             for _, cells in table.rows:
                 for cell in cells:
-                    self._with_background(cell, style, self._blocks)
+                    self._with_background(cell, style, self._read_blocks)
             return
         gap = PARAGRAPH_GAP
         for line in table.lines(partial(self._cell, style)):
             if line.is_clause:
-                self._add(BlockKind.PARAGRAPH, line.text)
+                self._context.writer.add(BlockKind.PARAGRAPH, line.text)
             else:
-                self._add(BlockKind.TABLE_ROW, line.text, gap=gap)
+                self._context.writer.add(BlockKind.TABLE_ROW, line.text, gap=gap)
                 gap = LINE_GAP
 
     def _cell(self, style: Style, cell: Element) -> CellText:
@@ -314,7 +222,7 @@ class Story:
 
     def _line(self, paragraph: Paragraph) -> list[tuple[str, bool]]:
         _, inline, marker = self._read_paragraph(paragraph)
-        text = _labelled(marker, inline.text)
+        text = labelled(marker, inline.text)
         is_bare_bullet = marker is not None and not inline.text and marker.full is None
         found = [] if not text or is_bare_bullet else [(text, inline.has_all("bold"))]
         boxes, self._boxes = self._boxes, []
@@ -333,7 +241,7 @@ class Story:
         for mark, element in notes:
             lines = Story(self._context, element).lines(element)
             if lines:
-                self._add(BlockKind.FOOTNOTE, f"{mark} ".lstrip() + "\n".join(lines))
+                self._context.writer.add(BlockKind.FOOTNOTE, f"{mark} ".lstrip() + "\n".join(lines))
 
     def _write_boxes(self) -> None:
         boxes, self._boxes = self._boxes, []
@@ -345,7 +253,7 @@ class Story:
 
     def _box(self, box: Element) -> Story:
         # A shape may be filled in a colour that its text stands out from.
-        return Story(self._context, box, background=MARKED if _is_filled(box) else None)
+        return Story(self._context, box, background=MARKED if is_filled(box) else None)
 
     def _read_diagram(self, relationship: str) -> None:
         package, part = self._context.package, self._context.part
@@ -354,7 +262,9 @@ class Story:
             self._context.seen.add(NOT_READ)
             return
         for point in package.xml(link.target).iter(f"{_DIAGRAM}t"):
-            self._add(BlockKind.PARAGRAPH, " ".join("".join(texts(point, A + "t")).split()))
+            self._context.writer.add(
+                BlockKind.PARAGRAPH, " ".join("".join(texts(point, A + "t")).split())
+            )
 
 
 _Reading = Callable[[Element], None]
@@ -381,36 +291,3 @@ def _joined(hidden: list[tuple[str, str]]) -> list[tuple[str, str]]:
         else:
             joined.append((text, where))
     return joined
-
-
-def _flags(inline: Inline, text: str) -> frozenset[str]:
-    names = ("bold", "italic", "struck")
-    return frozenset(name for name in names if inline.has_all(name))
-
-
-def _labelled(marker: Marker | None, text: str) -> str:
-    """The text with its printed label; a label is never glued to a word."""
-    if marker is None or not marker.text:
-        return text
-    is_glued = marker.suffix == "nothing" and not (
-        marker.text[-1].isalnum() and marker.text[-1].isascii()
-    )
-    return f"{marker.text}{'' if is_glued else ' '}{text}".rstrip()
-
-
-def _is_filled(box: Element) -> bool:
-    """Whether the shape around a text box has a fill of its own."""
-    for ancestor in box.iterancestors():
-        if ancestor.tag == WPS + "wsp":
-            properties = ancestor.find(WPS + "spPr")
-            has_fill = properties is not None and any(
-                properties.find(A + name) is not None
-                for name in ("solidFill", "gradFill", "blipFill", "pattFill")
-            )
-            has_style = ancestor.find(f"{WPS}style/{A}fillRef") is not None
-            is_clear = properties is not None and properties.find(A + "noFill") is not None
-            return has_fill or (has_style and not is_clear)
-        color = ancestor.get("fillcolor")
-        if color and color.lower() not in ("white", "#ffffff", "#fff"):
-            return ancestor.get("filled") not in ("f", "false")
-    return False
