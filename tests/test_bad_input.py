@@ -5,11 +5,15 @@ Each message says what to do; commands exit with 1, the API answers with a probl
 
 from __future__ import annotations
 
+import html
+import io
 import json
 import os
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -22,8 +26,11 @@ from django.db import connection
 from django.test import Client
 
 from documents import access, actions, tasks
+from documents.errors import ParseError
 from documents.ingestion import store
-from documents.models import Chunk, PolicyVersion, VersionDetail, VersionState
+from documents.ingestion.confined import run
+from documents.ingestion.confined.limits import Usage
+from documents.models import Chunk, Finding, PolicyVersion, VersionDetail, VersionState
 from documents.tests import factories
 from legalqa import services
 from qa.models import QuestionRecord
@@ -31,6 +38,10 @@ from qa.tests.api.support import LEAVE, QUESTION, Api, signed_in, steward, with_
 
 ROOT = Path(__file__).resolve().parents[1]
 PLAIN = "Visitors sign in at the desk.\n\nEach visitor gets a badge for one day.\n"
+OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".ljust(512, b"\0")
+LOCKED = OLD_OFFICE + "EncryptedPackage".encode("utf-16-le").ljust(128, b"\0")
+OLD_WORD = OLD_OFFICE + "WordDocument".encode("utf-16-le").ljust(128, b"\0")
+WORDML = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 LONG_QUESTION = "a" * 2_000
 BINARY = bytes(range(256)) * 16
 PROGRAM = b"\x7fELF\x02\x01\x01" + b"\0" * 64
@@ -42,6 +53,26 @@ NOWHERE = {
     "REDIS_URL": "redis://127.0.0.1:1/0",
     "DJANGO_SECRET_KEY": "a test's own secret, long enough for the settings to take it",
 }
+
+
+def archive(**members: bytes | str) -> bytes:
+    """A zip archive of these members."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, content in members.items():
+            made.writestr(name, content)
+    return stream.getvalue()
+
+
+def word_file(prolog: str = "", text: str = PLAIN) -> bytes:
+    """A Word document of one paragraph."""
+    body = f"<w:body><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:body>"
+    return archive(**{"word/document.xml": f"{prolog}<w:document {WORDML}>{body}</w:document>"})
+
+
+def bomb() -> bytes:
+    """A small archive with much text."""
+    return word_file(text="a" * 120_000_000)
 
 
 def _fails(*arguments: object) -> tuple[str, str]:
@@ -99,8 +130,19 @@ def _work_on(public_id: str) -> int:
 UNREADABLE = [
     ("empty.md", b"", "is empty. Upload a file that holds text."),
     ("blank.md", b" \n\t \n", "is empty. Upload a file that holds text."),
-    ("binary.md", BINARY, "Save it as UTF-8 and upload it again."),
-    ("program.txt", PROGRAM, "Upload it as Markdown or plain text."),
+    ("binary.md", BINARY, "The file holds binary data, not text."),
+    ("program.txt", PROGRAM, "Upload a PDF, Word (.docx), HTML, Markdown or plain text file."),
+    ("locked.docx", LOCKED, "Remove the password and upload it again."),
+    ("old.doc", OLD_WORD, "Save it as .docx, then upload that."),
+    ("cut.docx", word_file()[:-60], "Save it again, then upload it."),
+    ("book.xlsx", archive(**{"xl/workbook.xml": "<x/>"}), "Save the text as .docx or PDF"),
+    ("leave.pdf.exe", PLAIN.encode(), "Give a document its right name, then upload it."),
+]
+# The worker finds these, in the child: the door takes them.
+BROKEN = [
+    ("cut.pdf", b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog", "PDF"),
+    ("bomb.docx", bomb(), "unpacks to more than is allowed"),
+    ("entity.docx", word_file('<!DOCTYPE x [<!ENTITY e "e">]>'), "document type"),
 ]
 
 
@@ -115,7 +157,8 @@ def test_chunk_says_why_a_file_gives_no_text(
 
     report = json.loads(capsys.readouterr().out)
     assert caught.value.code == 1
-    assert report["state"] in ("empty", "refused")
+    assert report["state"] in ("empty", "encrypted", "refused")
+    assert (report["text"], report["sections"], report["chunks"]) == ("", [], [])
     assert remedy in report["warnings"][0]["message"]
 
 
@@ -145,20 +188,113 @@ def test_ingest_names_the_file_that_failed_and_takes_the_others(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("name", "content", "remedy"), UNREADABLE)
-def test_an_upload_that_gives_no_text_is_refused_or_fails_with_its_reason(
-    owner: Api, name: str, content: bytes, remedy: str
+def test_an_upload_that_gives_no_text_is_refused_at_once_and_leaves_nothing(
+    owner: Api, settings: Any, name: str, content: bytes, remedy: str
 ) -> None:
     reply = _upload(owner, name, content)
 
-    if reply.status_code == 400:
-        assert reply.json()["code"] == "empty"
-        assert remedy in reply.json()["detail"]
-        return
-    assert reply.status_code == 202
-    _work_on(reply.json()["version"])
+    assert reply.status_code == 400
+    assert reply.json()["code"] in ("empty", "encrypted", "refused", "unsupported")
+    assert remedy in reply.json()["detail"]
+    with access.editing():
+        assert PolicyVersion.objects.count() == 0
+    assert not [path for path in Path(settings.FILES_DIR).rglob("*") if path.is_file()]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("name", "content", "remedy"), UNREADABLE)
+def test_the_admin_says_which_file_gives_no_text_and_why(
+    name: str, content: bytes, remedy: str
+) -> None:
+    factories.label()
+    page = signed_in(steward("boss", "People")).client
+
+    reply = page.post(
+        "/admin/documents/policyversion/add/",
+        {"file": SimpleUploadedFile(name, content), "title": "Leave", "labels": ""},
+    )
+
+    assert reply.status_code == 200
+    said = html.unescape(reply.content.decode())
+    assert name in said
+    assert remedy in said
+    with access.editing():
+        assert PolicyVersion.objects.count() == 0
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("name", "content", "reason"), BROKEN)
+def test_a_broken_file_fails_with_its_reason_and_nothing_is_half_indexed(
+    owner: Api, name: str, content: bytes, reason: str
+) -> None:
+    reply = _upload(owner, name, content)
+    version_id = _work_on(reply.json()["version"])
+
     status = owner.get(f"versions/{reply.json()['version']}").json()
     assert status["state"] == "failed"
-    assert remedy in status["failure"]
+    assert reason in status["failure"]
+    with access.editing():
+        assert Chunk.objects.filter(version=version_id).count() == 0
+
+
+@pytest.mark.django_db
+def test_a_file_that_takes_too_long_is_said_to_and_the_next_one_is_read(
+    owner: Api, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.PARSE_CPU_SECONDS = 1
+    hostile = "documents.tests.ingestion.confined.hostile_parsers:spin"
+    reply = _upload(owner, "slow.txt", PLAIN.encode())
+    with monkeypatch.context() as patched:
+        slow = partial(run.parse_confined, entry=hostile)
+        patched.setattr("documents.pipeline.parse_confined", slow)
+        _work_on(reply.json()["version"])
+    other = _upload(owner, "fine.txt", LEAVE.encode())
+    _work_on(other.json()["version"])
+
+    status = owner.get(f"versions/{reply.json()['version']}").json()
+    assert status["state"] == "failed"
+    assert "longer than 1 seconds to read. Split it" in status["failure"]
+    fine = owner.get(f"versions/{other.json()['version']}").json()
+    assert fine["state"] == "awaiting_approval"
+
+
+@pytest.mark.django_db
+def test_a_file_of_two_kinds_waits_for_a_person(owner: Api) -> None:
+    both = "<html><!-- %PDF-1.7 --><body><h1>Keys</h1><p>Return them daily.</p></body></html>"
+    reply = _upload(owner, "keys.html", both.encode())
+    version_id = _work_on(reply.json()["version"])
+
+    assert owner.get(f"versions/{reply.json()['version']}").json()["state"] == "held"
+    with access.editing():
+        finding = Finding.objects.get(version=version_id)
+    assert (finding.rule, finding.where, finding.chunk_id) == ("active-content", "file", None)
+
+
+@pytest.mark.django_db
+def test_a_wrong_extension_is_taken_by_its_content_with_a_warning(owner: Api) -> None:
+    page = "<!doctype html><html><body><h1>Keys</h1><p>Return them daily.</p></body></html>"
+    reply = _upload(owner, "keys.docx", page.encode())
+    _work_on(reply.json()["version"])
+
+    status = owner.get(f"versions/{reply.json()['version']}").json()
+    assert status["state"] == "awaiting_approval"
+    assert "wrong_extension" in [notice["code"] for notice in status["warnings"]]
+
+
+@pytest.mark.django_db
+@pytest.mark.timeout(280)
+def test_a_hundred_thousand_headings_end_in_bounded_time(tmp_path: Path) -> None:
+    lines = "".join(f"# Heading {n}\n\nText {n}.\n\n" for n in range(100_000))
+    path = _file(tmp_path, "many.md", lines)
+    used: list[Usage] = []
+
+    try:
+        run.parse_confined(path.read_bytes(), file_name=path.name, observe=used.append)
+    except ParseError as error:
+        assert "Split it" in error.message  # noqa: PT017 - either outcome is right
+
+    assert used[0].cpu_seconds < 63
+    assert used[0].peak_memory_bytes < 1024**3 + 100 * 1024**2
 
 
 @pytest.mark.django_db

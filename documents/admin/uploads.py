@@ -59,7 +59,7 @@ class FilesField(forms.FileField):
         files: list[UploadedFile[Any]] = []
         for file in given:
             if file and not file.size:
-                raise forms.ValidationError(f"{file.name} is empty. Choose a file that holds text.")
+                raise forms.ValidationError(f"{file.name} is empty. Upload a file that holds text.")
             files.append(super().clean(file, initial))
         for file in files:
             _check(file)

@@ -123,7 +123,7 @@ def test_the_same_text_again_makes_no_second_version(world):
         (b"", "leave.md", "leave.md is empty"),
         (b" \n\t\n", "leave.md", "leave.md: The file is empty"),
         (b"PK\x03\x04rest", "leave.docx", "leave.docx: The file is a damaged Office document"),
-        (bytes(range(256)) * 40, "leave.md", "leave.md: The encoding of this text file cannot"),
+        (bytes(range(256)) * 40, "leave.md", "leave.md: The file holds binary data"),
         (b"\x7fELF\x02\x01", "leave.md", "leave.md: The file is a program"),
         (b"{\\rtf1 x}", "leave.rtf", "leave.rtf: The file is an RTF document. Save it as .docx"),
         (b"Leave\n", "leave.pdf.exe", "The name of the file ends in .exe"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
@@ -190,13 +189,9 @@ def _outcome(name: str) -> tuple[str, ProcessedDocument | None, Usage]:
     return "quarantine" if is_held else "accept", done, used[0]
 
 
-def _names() -> Iterator[str]:
-    yield from _expectations() or ["none"]
-
-
 @pytest.mark.skipif(not _expectations(), reason="LEGALQA_SHARED_DATA has no security folder")
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("name", _names())
+@pytest.mark.parametrize("name", list(_expectations()))
 def test_security_file(name: str) -> None:
     expected = _expectations()[name]
 
