@@ -211,6 +211,38 @@ def test_underlined_words_cut_no_cell():
     assert found == ["Topic: Leave; Where: see the handbook on leave", "Topic: Pay; Where: Annex"]
 
 
+def test_listing_in_a_frame_is_cut_at_its_figures():
+    style = [("BOX", (0, 0), (-1, -1), 1, "black"), ("LINEBELOW", (0, 0), (-1, 0), 1, "black"),
+             ("LINEAFTER", (0, 0), (-2, -1), 1, "black")]  # fmt: skip
+    data = [["Item", "Fee", "Note"], *([f"Card {n}", f"{n}.50", ""] for n in range(1, 5))]
+    data[2][2] = "halved in May"
+
+    found = rows_of(table(data, *style))
+
+    assert found == [
+        "Item: Card 1; Fee: 1.50",
+        "Item: Card 2; Fee: 2.50; Note: halved in May",
+        "Item: Card 3; Fee: 3.50",
+        "Item: Card 4; Fee: 4.50",
+    ]
+
+
+def test_lines_of_a_drawing_are_no_cells_and_keep_their_words():
+    def draw(canvas: Canvas) -> None:
+        canvas.rect(50, 300, 400, 400)
+        canvas.line(50, 500, 250, 500)
+        canvas.line(250, 500, 250, 620)
+        canvas.line(150, 300, 150, 500)
+        for x, y, text in ((60, 600, "outer"), (60, 400, "left"), (200, 400, "right"),
+                           (400, 320, "corner")):  # fmt: skip
+            canvas.drawString(x, y, text)
+
+    parsed = parse_pdf(drawn(draw))
+
+    assert rows(parsed) == []
+    assert sorted(parsed.text.split()) == ["corner", "left", "outer", "right"]
+
+
 def test_shaded_rows_on_white_are_a_table():
     data = [["Item", "Owner", "Fee"], *([f"Card {n}", "Desk", str(n)] for n in range(1, 6))]
     zebra = [("BACKGROUND", (0, n), (-1, n), Color(0.9, 0.9, 0.9)) for n in (2, 4)]

@@ -24,13 +24,17 @@ _MAX_LINES = 600  # of one direction, after joining
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A cell without its words: its first row and column, its spans, its box."""
+    """A cell without its words: its first row and column, its spans, its box.
+
+    One that `is_whole` is a rectangle; lines that end in the open make others, in drawings.
+    """
 
     row: int
     column: int
     row_span: int
     column_span: int
     box: Box
+    is_whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +211,7 @@ def _with_slots(xs: tuple[float, ...], ys: tuple[float, ...], owners: list[list[
         left, right = min(c for _, c in held), max(c for _, c in held) + 1
         index_of[owner] = len(slots)
         area = (xs[left], ys[top], xs[right], ys[bottom])
-        slots.append(Slot(top, left, bottom - top, right - left, area))
+        is_whole = len(held) == (bottom - top) * (right - left)
+        slots.append(Slot(top, left, bottom - top, right - left, area, is_whole))
     slot_at = tuple(tuple(index_of[owner] for owner in line) for line in owners)
     return Grid(xs, ys, tuple(slots), slot_at)

@@ -15,6 +15,7 @@ from documents.ingestion.parsers.pdf.page import Cell, Line, TableRegion
 from documents.ingestion.parsers.pdf.weave import Weaver
 from documents.records import BlockKind
 
+_MAX_LABEL = 40  # words
 _COLUMN_SHIFT = 12.0  # points that a column may move between two parts of a table
 
 
@@ -114,11 +115,13 @@ class TableRows:
 
 
 def _with_spans(table: TableRegion) -> list[list[Cell]]:
-    """The cells of each row with those from above that reach down over it."""
+    """The cells of each row with the labels from above that reach down over it."""
     rows: list[list[Cell]] = [[] for _ in table.rows]
     for row in table.rows:
         for cell in row:
-            for index in range(cell.row, min(cell.row + cell.row_span, len(rows))):
+            # A long text beside several rows is no label: it is said once.
+            span = cell.row_span if len(cell.words) <= _MAX_LABEL else 1
+            for index in range(cell.row, min(cell.row + span, len(rows))):
                 rows[index].append(cell)
     return [sorted(row, key=lambda cell: cell.column) for row in rows]
 

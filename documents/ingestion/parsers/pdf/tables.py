@@ -14,6 +14,7 @@ from documents.ingestion.parsers.pdf.aligned import aligned_tables
 from documents.ingestion.parsers.pdf.grid import MAX_RULES, Grid, grids
 from documents.ingestion.parsers.pdf.heads import with_headers
 from documents.ingestion.parsers.pdf.page import Cell, PageContent, TableRegion, Word
+from documents.ingestion.parsers.pdf.rowlines import with_row_lines
 from documents.ingestion.parsers.pdf.underlines import without_underlines
 
 _MOST = 0.9  # of the words in one cell: a page in a frame, not a table
@@ -40,8 +41,11 @@ def read_tables(page: PageContent) -> PageTables:
     """
     ruled, is_lost = [], len(page.rules) > MAX_RULES
     for grid in grids(without_underlines(page.rules, page.words)):
-        table = _ruled(page, grid)
-        if table and table.columns > _MAX_COLUMNS:
+        held = _held(page, grid)
+        if not _is_table(grid, held):
+            continue
+        table = _ruled(page, grid, held)
+        if not all(grid.slots[i].is_whole for i in held) or len(grid.xs) > _MAX_COLUMNS:
             is_lost = True
         elif table:
             ruled.append(table)
@@ -74,7 +78,8 @@ def _outermost(tables: list[TableRegion]) -> list[TableRegion]:
     return kept
 
 
-def _ruled(page: PageContent, grid: Grid) -> TableRegion | None:
+def _held(page: PageContent, grid: Grid) -> dict[int, list[Word]]:
+    """The words of each slot by its index."""
     held: dict[int, list[Word]] = {}
     for word in page.words:
         if word.rotation % 90:
@@ -83,14 +88,16 @@ def _ruled(page: PageContent, grid: Grid) -> TableRegion | None:
         index = grid.find(x, y)
         if index is not None:
             held.setdefault(index, []).append(word)
-    if not _is_table(grid, held):
-        return None
+    return held
+
+
+def _ruled(page: PageContent, grid: Grid, held: dict[int, list[Word]]) -> TableRegion | None:
     cells = [
         Cell(slot.row, slot.column, in_order(held.get(index, ())), slot.box, slot.row_span,
              slot.column_span)
         for index, slot in enumerate(grid.slots)
     ]  # fmt: skip
-    table = _compact(page.number, grid, _without_captions(cells))
+    table = with_row_lines(_compact(page.number, grid, _without_captions(cells)))
     return with_headers(table, page.fills) if len(table.rows) > 1 and table.columns > 1 else None
 
 
