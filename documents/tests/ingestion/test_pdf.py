@@ -339,7 +339,7 @@ class TestNotes:
 
 
 class TestHeadings:
-    def test_larger_type_makes_levels_and_contents_make_none(self) -> None:
+    def test_larger_type_makes_levels_but_the_title_and_contents_make_none(self) -> None:
         def contents(canvas: Canvas) -> None:
             text(canvas, 60, 60, "Leave Policy", size=22)
             for index, name in enumerate(("Purpose", "Carry-over")):
@@ -358,7 +358,7 @@ class TestHeadings:
             for b in document.blocks
             if b.kind is BlockKind.HEADING
         ]
-        assert found == [("Leave Policy", 1), ("1 Purpose", 2), ("2 Carry-over", 2)]
+        assert found == [("1 Purpose", 1), ("2 Carry-over", 1)]
         assert document.title == "Leave Policy"
 
     def test_the_outline_names_headings_in_body_type(self) -> None:

@@ -7,6 +7,8 @@ says why. The text of a page is put in reading order (`columns`), freed of runni
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from documents.errors import ParseError
 from documents.ingestion.parsers.pdf import report, safety
 from documents.ingestion.parsers.pdf.extract import PdfFile
@@ -14,13 +16,18 @@ from documents.ingestion.parsers.pdf.formwords import form_words
 from documents.ingestion.parsers.pdf.reader import ReadText, read_layouts, read_text
 from documents.ingestion.parsers.progress import Progress, no_progress
 from documents.ingestion.parsers.scripts import detect_language
-from documents.records import HiddenText, MediaType, PageRecord, ParsedDocument
+from documents.records import HiddenText, MediaType, PageRecord, ParsedDocument, RecognisedPage
 
 _EMPTY = "The PDF holds no text and no images. Upload a file that holds text."
 
 
-def parse_pdf(data: bytes, *, progress: Progress = no_progress) -> ParsedDocument:
-    """Read a PDF, page by page.
+def parse_pdf(
+    data: bytes,
+    *,
+    progress: Progress = no_progress,
+    recognised: Sequence[RecognisedPage] = (),
+) -> ParsedDocument:
+    """Read a PDF, page by page; `recognised` is used where a page holds no text of its own.
 
     Raises:
         ParseError: `encrypted`, `needs_ocr`, `empty` or `refused`; the message says what to do.
@@ -28,7 +35,9 @@ def parse_pdf(data: bytes, *, progress: Progress = no_progress) -> ParsedDocumen
     inspection = safety.inspect(data)
     file = PdfFile(data)
     try:
-        layouts, damaged = read_layouts(file, progress, form_words(inspection.form_texts))
+        layouts, damaged = read_layouts(
+            file, progress, form_words(inspection.form_texts), recognised
+        )
         read = read_text(layouts, damaged, file.outline())
         metadata, named_language = file.metadata(), file.language()
     finally:
@@ -69,6 +78,7 @@ def _pages(read: ReadText, inspection: safety.Inspection) -> tuple[PageRecord, .
             height=layout.height,
             words=read.assembler.page_words(layout.number),
             label=labels[layout.number - 1] if layout.number <= len(labels) else None,
+            ocr_confidence=layout.ocr_confidence,
         )
         for layout in read.layouts
     )

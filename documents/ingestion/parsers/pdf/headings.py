@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from itertools import takewhile
 
 from documents.ingestion.parsers.pdf.blocks import Paragraph
 from documents.ingestion.parsers.pdf.extract import OutlineEntry
@@ -24,6 +25,8 @@ _MAX_SHARE = 0.3  # of the text: what is more is not set off
 _LEADERS = re.compile(r"(?:\.\s?){4,}|…{2,}|_{4,}")
 _TAGGED = re.compile(r"H([1-6])$")
 _MAX_LEVEL = 6
+_MAX_TITLE = 3  # paragraphs
+_CONTENTS = re.compile(r"(?:table of )?contents|(?:目\s*[錄录次])", re.IGNORECASE)
 
 Style = tuple[float, bool]
 
@@ -37,6 +40,7 @@ def mark_headings(
         if all(is_bold(line) for _, line in paragraph.lines):
             paragraph.flags.add("bold")
     candidates = [p for p in texts if _may_be(p) and not is_contents_entry(p.lines[-1][1])]
+    candidates = candidates[_title_length(candidates, body_size) :]
     if _by_tags(candidates, texts) or _by_outline(candidates, outline):
         return
     _by_size(candidates, texts, body_size)
@@ -51,7 +55,21 @@ def _may_be(paragraph: Paragraph) -> bool:
         and not _LEADERS.search(text)
         and not text.endswith((",", ";"))
         and not opens_item(text)
+        and not _CONTENTS.fullmatch(text.rstrip(":"))
     )
+
+
+def _title_length(candidates: Sequence[Paragraph], body_size: float) -> int:
+    """How many paragraphs make the title of the document: it names no section.
+
+    A title is the first heading of page 1, larger than any after it.
+    """
+    if not candidates or candidates[0].page != 1:
+        return 0
+    size = candidates[0].size
+    count = sum(1 for _ in takewhile(lambda p: p.page == 1 and p.size == size, candidates))
+    is_largest = all(p.size < size for p in candidates[count:])
+    return count if is_largest and size >= _LARGER * body_size and count <= _MAX_TITLE else 0
 
 
 def _by_tags(candidates: Sequence[Paragraph], texts: Sequence[Paragraph]) -> bool:

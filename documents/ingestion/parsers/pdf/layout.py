@@ -41,10 +41,13 @@ class PageLayout:
     broken: int = 0
     has_lost_table: bool = False
     is_garbled: bool = False
+    ocr_confidence: float | None = None
 
     @property
     def is_unread(self) -> bool:
         """Whether the page shows something, but gives no text: it needs to be recognised."""
+        if self.ocr_confidence is not None:
+            return False  # it was: a picture without words stays without
         if self.is_garbled:
             return True
         if self.image_cover >= _FULL_COVER and self.letters < _FEW_LETTERS:

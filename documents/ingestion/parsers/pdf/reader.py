@@ -23,11 +23,12 @@ from documents.ingestion.parsers.pdf.lines import text_of
 from documents.ingestion.parsers.pdf.notes import cited_marks, note_mark, split_notes
 from documents.ingestion.parsers.pdf.page import Line, Word
 from documents.ingestion.parsers.pdf.paragraphs import Setting, build_paragraphs
+from documents.ingestion.parsers.pdf.recognised import lay_out_recognised
 from documents.ingestion.parsers.pdf.rows import TableRows
 from documents.ingestion.parsers.pdf.running import EdgePage, running_lines
 from documents.ingestion.parsers.pdf.weave import Weaver
 from documents.ingestion.parsers.progress import Progress
-from documents.records import BlockKind
+from documents.records import BlockKind, RecognisedPage
 
 MAX_CHARACTERS = 30_000_000
 _TOO_LONG = "The PDF holds more text than can be read. Split it and upload the parts."
@@ -46,22 +47,30 @@ class ReadText:
 
 
 def read_layouts(
-    file: PdfFile, progress: Progress, typed: Mapping[int, Sequence[Word]]
+    file: PdfFile,
+    progress: Progress,
+    typed: Mapping[int, Sequence[Word]],
+    recognised: Sequence[RecognisedPage] = (),
 ) -> tuple[list[PageLayout], tuple[int, ...]]:
     """Lay out each page; also the numbers of those that cannot be opened.
 
-    `typed` holds the words that stand in form fields, by page.
+    `typed` holds the words that stand in form fields, by page; `recognised` those read from
+    images, which are used where a page has no text of its own.
 
     Raises:
         ParseError: `refused` when there is more text than any policy has.
     """
     layouts, damaged, letters = [], [], 0
+    from_images = {page.number: page for page in recognised}
     for number in range(1, file.page_count + 1):
         seen = file.page_and_ink(number)
         if seen is None:
             damaged.append(number)
         else:
-            layouts.append(lay_out(*seen, typed.get(number, ())))
+            layout = lay_out(*seen, typed.get(number, ()))
+            if layout.is_unread and number in from_images:
+                layout = lay_out_recognised(seen[0], from_images[number])
+            layouts.append(layout)
             letters += layouts[-1].letters
             if letters > MAX_CHARACTERS:
                 raise ParseError(_TOO_LONG, code="refused")

@@ -14,6 +14,7 @@ from documents.ingestion.parsers.pdf.safety import Inspection
 from documents.records import Notice
 
 _MANY_BROKEN = 0.02  # of a page's letters
+_LOW_CONFIDENCE = 0.85  # clean print measures above 0.9, what a person doubts below 0.8
 _MAX_NAMED = 12
 _MAX_TITLE = 200
 _NO_TITLE = re.compile(
@@ -36,7 +37,8 @@ def check_has_text(layouts: Sequence[PageLayout], inspection: Inspection) -> Non
     unread = [layout.number for layout in layouts if layout.is_unread]
     full = [layout for layout in layouts if not layout.is_blank]
     if unread and 2 * len(unread) >= len(full):
-        raise ParseError(_needs_ocr(unread, len(full)), code="needs_ocr")
+        message = _needs_ocr(unread, len(full))
+        raise ParseError(message, code="needs_ocr", pages=tuple(unread))
     if not full and (inspection.is_truncated or inspection.is_damaged):
         message = "The PDF is damaged: no text can be read from it. Save it again and upload it."
         raise ParseError(message, code="refused")
@@ -78,6 +80,7 @@ def _notices(read: ReadText, inspection: Inspection) -> Iterator[Notice]:
             "wrong. Check it, or upload a version with text."
         )
         yield Notice("broken_characters", message, broken)
+    yield from _recognition(read.layouts)
     lost = tuple(layout.number for layout in read.layouts if layout.has_lost_table)
     if lost:
         message = f"{_named(lost)}: a table could not be understood; check its figures."
@@ -89,6 +92,34 @@ def _notices(read: ReadText, inspection: Inspection) -> Iterator[Notice]:
     if _is_reversed(read.assembler.text()):
         message = "Right-to-left text seems to be stored backwards and cannot be searched."
         yield Notice("unreadable_rtl", message)
+
+
+def _recognition(layouts: Sequence[PageLayout]) -> Iterator[Notice]:
+    """What was read from images: all of it is said, and apart what is doubtful."""
+    read = {layout.number: layout.ocr_confidence or 0.0 for layout in layouts if layout.letters
+            and layout.ocr_confidence is not None}  # fmt: skip
+    doubtful = tuple(number for number, sure in read.items() if sure < _LOW_CONFIDENCE)
+    empty = tuple(
+        layout.number
+        for layout in layouts
+        if layout.ocr_confidence is not None and not layout.letters
+    )
+    if read:
+        mean = sum(read.values()) / len(read)
+        message = (
+            f"{_named(tuple(read))}: read from images by text recognition, {mean:.0%} sure. "
+            "Compare names, amounts and dates with the pages."
+        )
+        yield Notice("read_by_ocr", message, tuple(read))
+    if doubtful:
+        message = (
+            f"{_named(doubtful)}: text recognition is unsure of many words. Scan them again in "
+            "better quality, or upload a version with text."
+        )
+        yield Notice("low_confidence_ocr", message, doubtful)
+    if empty:
+        message = f"{_named(empty)}: pictures in which text recognition found no words."
+        yield Notice("pages_without_text", message, empty)
 
 
 def _is_reversed(text: str) -> bool:

@@ -18,6 +18,7 @@ from documents.ingestion.parsers.pdf.page import Line
 _MAX_LINES = 7  # at each edge
 _REACH = 0.22  # of the page's height, from an edge
 _NEAR = 4.0  # points that a running line may move
+_MARGIN = 0.09  # of the page's height: nobody sets body text there
 _FEW_LINES = 2  # that may stand close to the text
 _MAX_LENGTH = 250
 _MIN_SHARE = 0.4  # of the pages between its first and its last: odd and even pages differ
@@ -63,6 +64,7 @@ class _Candidate:
     key: str
     offset: float  # of the base line from the edge
     size: float
+    figures: tuple[int, ...] = ()
 
 
 class _Edge:
@@ -94,7 +96,8 @@ class _Edge:
             if len(text) > _MAX_LENGTH or (offset > _REACH * page.height and not is_number):
                 break
             base = line.baseline if self._is_top else page.height - line.baseline
-            candidates.append(_Candidate(index, line_index, _key(text), base, line.size))
+            figures = tuple(int(digits) for digits in _DIGITS.findall(text[:_MAX_LENGTH]))
+            candidates.append(_Candidate(index, line_index, _key(text), base, line.size, figures))
         return candidates
 
     def _outer(self, candidates: list[_Candidate]) -> set[int]:
@@ -104,9 +107,15 @@ class _Edge:
             if not self._is_running(candidate):
                 break
             taken.append(candidate)
+        if len(taken) == len(self._pages[candidates[0].page].lines if candidates else ()):
+            # A page that holds nothing else: what stands below the margin is its text.
+            taken = [one for one in taken if one.offset <= _MARGIN * self._height(one)]
         if len(taken) > _FEW_LINES and not self._is_apart(taken[-1]):
             taken = [one for one in taken if (one.page, one.line) in self._numbered]
         return {candidate.line for candidate in taken}
+
+    def _height(self, candidate: _Candidate) -> float:
+        return self._pages[candidate.page].height
 
     def _is_apart(self, candidate: _Candidate) -> bool:
         """Whether a gap or another size parts a line from the text of its page.
@@ -137,7 +146,7 @@ class _Edge:
         return [
             other
             for other in self._by_key[candidate.key]
-            if abs(other.offset - candidate.offset) <= _NEAR
+            if abs(other.offset - candidate.offset) <= _NEAR and _count_alike(candidate, other)
         ]
 
     def _repeats(self, alike: list[_Candidate]) -> bool:
@@ -196,6 +205,13 @@ class _Edge:
                     if value is not None:
                         shifts[value - page.number].append(candidate)
         return shifts
+
+
+def _count_alike(one: _Candidate, other: _Candidate) -> bool:
+    """Whether figures stay, or grow with the pages as numbers of pages and chapters do."""
+    steps = other.page - one.page
+    pairs = zip(one.figures, other.figures, strict=False)
+    return all(min(steps, 0) <= after - before <= max(steps, 0) for before, after in pairs)
 
 
 def _key(text: str) -> str:
