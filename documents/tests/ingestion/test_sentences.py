@@ -24,6 +24,9 @@ def split(text: str) -> list[str]:
         "See https://policies.example/a.b for v1.2.3 of it.",
         "It is due on 5 Jan. 2024.",
         'He said "wait." and left.',
+        "The U.S. Congress met at 5 p.m. Monday, cf. Smith et al., 5 F.3d 10 (9th Cir. 1999).",
+        "Der Betrag i.H.v. 5 EUR gilt gem. § 5 Abs. 2 S. 1 BGB.",
+        "L'art. 5 al. 2 s'applique.",
     ],
 )
 def test_stop_inside_a_sentence_ends_nothing(sentence: str) -> None:
@@ -66,6 +69,14 @@ def test_rows_of_a_table_are_apart() -> None:
     assert split("Room: 1; Seats: 3\nRoom: 2; Seats: 4") == [
         "Room: 1; Seats: 3",
         "Room: 2; Seats: 4",
+    ]
+
+
+def test_initials_end_a_sentence_before_a_word_that_begins_one() -> None:
+    assert split("It is law in the U.S. The rest follows at 5 p.m. Then it ends.") == [
+        "It is law in the U.S.",
+        "The rest follows at 5 p.m.",
+        "Then it ends.",
     ]
 
 
