@@ -5,9 +5,10 @@
 
 Every file is read by our steps and by markitdown with langchain's text splitters, each in a
 process of its own, in the same run; then a sample is read in the confined child, for its cost.
-A full run writes its tables into docs/explanation/ingestion-quality.md; `--details` keeps one
-JSON line a file, to look into what is odd. The peers live in a virtual environment that is
-made on first use from `peers-ingestion.txt`.
+Each whole corpus is kept in var/benchmarks/ingestion, and the tables of all that are there go
+into docs/explanation/ingestion-quality.md, so that one corpus can be measured again after a
+change; `--details` keeps one JSON line a file, to look into what is odd. The peers live in a
+virtual environment that is made on first use from `peers-ingestion.txt`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import venv
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -74,9 +75,11 @@ class Corpus:
     """One row of the tables."""
 
     name: str
+    measured_on: str = field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%d}")
     files: int = 0
     size_bytes: int = 0
     systems: dict[str, Totals] = field(default_factory=lambda: {n: Totals() for n in SYSTEMS})
+    child_failures: int = 0
     child_seconds: float = 0.0
     child_bytes: int = 0
     child_peak_bytes: int = 0
@@ -136,8 +139,24 @@ def main() -> None:
         print(f"{datetime.now(UTC):%H:%M:%S} {name}: {rows[-1]}", flush=True)
     for worker in workers.values():
         worker.end()
-    is_full = arguments.limit is None and not arguments.corpus
-    write_tables(rows, page=None if arguments.no_write or not is_full else _page())
+    if arguments.limit is None:
+        rows = _kept(rows)
+    write_tables(rows, page=None if arguments.no_write or arguments.limit else _page())
+
+
+def _kept(rows: Sequence[Corpus]) -> list[Corpus]:
+    """Keep these rows; returns those of all corpora that were ever measured whole."""
+    folder = ROOT / "var" / "benchmarks" / "ingestion"
+    folder.mkdir(parents=True, exist_ok=True)
+    for row in rows:
+        (folder / f"{row.name}.json").write_text(json.dumps(asdict(row)))
+    kept = [folder / f"{name}.json" for name in CORPORA]
+    return [_row(json.loads(path.read_text())) for path in kept if path.exists()]
+
+
+def _row(values: dict[str, Any]) -> Corpus:
+    systems = {name: Totals(**totals) for name, totals in values["systems"].items()}
+    return Corpus(**{**values, "systems": systems})
 
 
 def _arguments() -> argparse.Namespace:
@@ -260,8 +279,10 @@ def _confine(row: Corpus, file: SourceFile) -> None:
     usages: list[Usage] = []
     try:
         parse_confined(file.data, file_name=file.name, observe=usages.append)
-    except ParseError:
-        return  # counted as a failure already
+    except ParseError as error:
+        print(f"confined child, {file.name}: {error.message}", flush=True)
+        row.child_failures += 1
+        return
     usage = usages[0]
     row.child_seconds += usage.cpu_seconds
     row.child_bytes += len(file.data)

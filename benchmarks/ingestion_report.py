@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ def write_tables(rows: Sequence[Corpus], *, page: Path | None) -> None:
     """Print the tables, and put them between the markers of `page`."""
     tables = "\n\n".join(
         [
-            f"Measured on {datetime.now(UTC):%d %B %Y} by `benchmarks/ingestion_quality.py`.",
+            f"Measured {_dates(rows)} by `benchmarks/ingestion_quality.py`.",
             "### What arrives",
             _table(rows, _ARRIVES),
             "### How it is divided",
@@ -37,6 +36,11 @@ def write_tables(rows: Sequence[Corpus], *, page: Path | None) -> None:
         text = page.read_text(encoding="utf-8")
         pattern = re.compile(f"{START}.*?{END}", re.DOTALL)
         page.write_text(pattern.sub(lambda _: f"{START}\n\n{tables}\n\n{END}", text))
+
+
+def _dates(rows: Sequence[Corpus]) -> str:
+    days = sorted({row.measured_on for row in rows})
+    return f"on {days[0]}" if len(days) == 1 else f"from {days[0]} to {days[-1]}"
 
 
 Column = tuple[str, Callable[["Corpus"], str]]
@@ -76,6 +80,14 @@ def _child_share(row: Corpus) -> str:
     return f"{row.child_peak_per_byte:.0f}" if row.child_peak_per_byte else "–"
 
 
+def _child_seconds(row: Corpus) -> str:
+    return f"{row.child_seconds / (row.child_bytes / _MB):.2f}" if row.child_bytes else "–"
+
+
+def _child_peak(row: Corpus) -> str:
+    return f"{row.child_peak_bytes / _MB:.0f}" if row.child_bytes else "–"
+
+
 def _covered(row: Corpus) -> str:
     return _percent(row.systems["ours"].covered, row.systems["ours"].body)
 
@@ -109,8 +121,8 @@ _COSTS: tuple[Column, ...] = (
     ("seconds a MB", _both(_seconds)),
     ("ours : peer", _ratio),
     ("peak MB above start", _both(lambda totals: f"{totals.peak_bytes / _MB:.0f}")),
-    ("child: seconds a MB", lambda r: f"{r.child_seconds / max(r.child_bytes / _MB, 1e-9):.2f}"),
-    ("child: peak MB", lambda row: f"{row.child_peak_bytes / _MB:.0f}"),
+    ("child: seconds a MB", _child_seconds),
+    ("child: peak MB", _child_peak),
     ("child: peak MB a MB", _child_share),
 )
 _ARTICLES: tuple[Column, ...] = (
