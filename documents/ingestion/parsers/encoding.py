@@ -47,6 +47,7 @@ _ONE_BYTE = (
 _HANDICAP = 0.15  # a place later in that list must be this much likelier
 _ISO_2022 = ("iso2022_jp_2", "iso2022_jp_ext", "iso2022_kr")
 _SAMPLE_BYTES = 200_000
+_MIN_CUT_BYTES = 64  # from which a file of two-byte characters may lack its last byte
 _JUDGED_BYTES = 40_000
 _DOUBTFUL_MARGIN = 4.0  # log likelihood between the best two texts
 # Log likelihood of a character, on one article in 50 languages: right guesses have -7.4 or
@@ -247,7 +248,7 @@ codecs.register_error(_BROKEN_UTF_8, _read_foreign_bytes)
 def _zero_pattern(data: bytes) -> str | None:
     """UTF-16 or UTF-32 without a mark, told by where its zero bytes stand."""
     sample = data[: _SAMPLE_BYTES - _SAMPLE_BYTES % 4]
-    if len(sample) < 4:
+    if len(sample) < 4 or (len(data) % 2 and len(data) < _MIN_CUT_BYTES):
         return None
     shares = [sample[i::4].count(0) * 4 / len(sample) for i in range(4)]
     if (min(shares[1:]) > 0.7 and shares[0] < 0.1) or (min(shares[2:]) > 0.9 and shares[1] < 0.5):

@@ -52,8 +52,14 @@ def _broken(source: str, body: str) -> FrontMatter:
         " the dates of this version."
     )
     lines = {} if "&" in source or "*" in source else dict(_PAIR.findall(source))
-    values = {key: value.strip("'\" ")[:_MAX_VALUE] for key, value in lines.items() if value}
+    values = {
+        key: value.strip("'\" ")[:_MAX_VALUE] for key, value in lines.items() if _is_plain(value)
+    }
     return FrontMatter(source, body, values, (Notice("bad_front_matter", message),))
+
+
+def _is_plain(value: str) -> bool:
+    return bool(value) and not value.startswith(("!", "|", ">", "{", "["))
 
 
 def _from_yaml(source: str) -> object:

@@ -35,7 +35,9 @@ _BLOCKS = names(
 )
 _LISTS = names("ol ul menu dir")
 _HEADINGS = names("h1 h2 h3 h4 h5 h6")
+_MARKUP = re.compile(r"<[^>]*>")
 _BY_STYLE = names("hidden tiny white off_page")
+_ENDS_TERM = _HEADINGS | _LISTS | names("li pre listing xmp table blockquote dd")
 _COLLAPSED = re.compile(r"[ \t\n\r\f\u00a0]+")
 _PARAGRAPHS = re.compile(r"\n{2,}")
 _INVISIBLE = str.maketrans("", "", "\u00ad\u200b")  # places where a line may break
@@ -164,6 +166,8 @@ class BlockWalk:
                 self._page.told.add(note.holder)
                 self.cited.append(note)
             return
+        if self._in_term and element.tag in _ENDS_TERM:
+            self._in_term = False
         if element.tag in _BLOCKS:
             self._end_block()
         if element.tag == "table":
@@ -176,7 +180,6 @@ class BlockWalk:
     def _enter_plain(self, element: Element) -> None:
         tag = element.tag
         if tag in _HEADINGS:
-            self._in_term = False
             self._block = _Open(BlockKind.HEADING, int(tag[1]))
         elif tag == "li":
             self._open_item(element)
@@ -232,6 +235,8 @@ class BlockWalk:
         for name, where in (("title", "link_title"), ("alt", "alt_text")):
             if name in element.attributes:
                 self._page.hide(element.get(name), where)
+        if "srcdoc" in element.attributes:
+            self._page.hide(_MARKUP.sub(" ", element.get("srcdoc")), "hidden")
         if element.tag == "input" and element.get("type").lower() != "hidden":
             self._page.hide(element.get("value"), "form_field")
             self._page.hide(element.get("placeholder"), "form_field")
@@ -247,12 +252,14 @@ class BlockWalk:
     # Lists and terms
 
     def _open_list(self, element: Element) -> None:
+        self._write_terms()
         if not self._lists:
             self._tight_before = False
         outer = self._lists[-1].label if self._lists else ""
         self._lists.append(open_list(element, self._page.looks, outer=outer))
 
     def _open_item(self, element: Element) -> None:
+        around = self._marker.text
         if not self._lists:
             self._marker = _Marker(BULLET, is_item=True)
             return
@@ -260,6 +267,8 @@ class BlockWalk:
         current.is_headed = False
         printed = current.open_item(element, self._page.looks)
         number = current.label if printed and printed != BULLET else None
+        if around not in ("", BULLET):  # an item that begins with a list shows both markers
+            printed = f"{around} {printed}".rstrip()
         self._marker = _Marker(printed, number, is_item=True)
 
     def _close_term(self) -> None:
@@ -276,7 +285,7 @@ class BlockWalk:
         if self._marker.terms:
             terms = ", ".join(self._marker.terms)
             self._marker.terms = []
-            self._block = _Open(pieces=[terms])
+            self._block = _Open(pieces=[f"{terms.rstrip(':： ')}:"])
             self._end_block()
 
     # Blocks
@@ -353,19 +362,21 @@ class BlockWalk:
     def _write_notes(self) -> None:
         while self.cited:
             note = self.cited.pop(0)
-            text = self._flat(note.holder, separator="\n")
-            for index, line in enumerate(text.split("\n")):
-                if not index:
-                    line = f"{note.mark} {_without_mark(line, note.mark)}"
-                self._writer.add(BlockKind.FOOTNOTE, line)
+            for index, text in enumerate(self._flat_blocks(note.holder)):
+                bare = text if index else f"{note.mark} {_without_mark(text, note.mark)}"
+                self._writer.add(BlockKind.FOOTNOTE, bare)
 
-    def _flat(self, root: Element, *, separator: str = " ") -> str:
-        """The text below an element, its blocks joined; what it cites is cited here."""
+    def _flat_blocks(self, root: Element) -> list[str]:
+        """The blocks below an element as text; what they cite is cited here."""
         inner = BlockWalk(self._page, TextWriter(), depth=self._depth + 1)
         inner.run(root)
         self.cited += inner.cited
-        lines = (line.strip() for line in inner._writer.text().split("\n"))
-        return separator.join(line for line in lines if line)
+        text = inner._writer.text()
+        return [text[block.start : block.end] for block in inner._writer.blocks]
+
+    def _flat(self, root: Element) -> str:
+        """The text below an element on one line."""
+        return " ".join(" ".join(text.split("\n")) for text in self._flat_blocks(root))
 
     def _enter_table(self, element: Element) -> None:
         if self._depth >= _MAX_TABLES_IN_TABLES:

@@ -38,6 +38,7 @@ _CUES = re.compile(
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _PROSE = 200  # characters outside links from which a box is text, not furniture
 _BODY = 60  # characters after a heading that make it headed text
+_SENTENCE = 25  # the same, where it holds the end of a sentence
 _LINK_SHARE = 0.5
 _ENDS_SENTENCE = re.compile(r"[.!?。！？:;；](?:\s|\Z)")
 
@@ -171,7 +172,8 @@ def _is_furniture(element: Element, measure: _Measure) -> bool:
     own = measure.text - measure.links
     is_mostly_links = measure.link_share >= _LINK_SHARE
     is_menu = is_mostly_links and (element.tag == "nav" or element.get("role") == "navigation")
-    if not measure.text or measure.has_h1 or (measure.headed >= _BODY and not is_menu):
+    least = _SENTENCE if measure.ends else _BODY
+    if not measure.text or measure.has_h1 or (measure.headed >= least and not is_menu):
         return False
     if element.tag in ("header", "footer") and measure.is_inside:
         return is_mostly_links
@@ -181,6 +183,8 @@ def _is_furniture(element: Element, measure: _Measure) -> bool:
         return own < _PROSE or is_mostly_links
     if not is_mostly_links and (measure.headings or (measure.is_inside and measure.ends)):
         return False
+    if measure.ends > 1 and not measure.links:
+        return own < _PROSE and _asks(element)
     return own < _PROSE and (is_mostly_links or own < _PROSE / 2 or _asks(element))
 
 

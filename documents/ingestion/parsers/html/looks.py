@@ -205,6 +205,8 @@ def _font_size(value: str, inherited: float) -> float:
 def _by_kind(element: Element) -> str | None:
     if element.tag == COMMENT:
         return "comment"
+    if element.tag == "title" and element.parent is not None and element.parent.tag != "head":
+        return "alt_text"  # of a drawing
     if element.tag in _ASIDES:
         return _ASIDES[element.tag]
     if element.tag in NEVER_SHOWN or element.tag in _SILENT:

@@ -8,10 +8,11 @@ the running text, and a note is told right after the paragraph that first cites 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from documents.ingestion.parsers.html.raised import raised_text
 from documents.ingestion.parsers.html.tree import (
     Element,
     ancestors,
@@ -180,15 +181,29 @@ def _cite_raised(notes: Notes, order: Collection[Element]) -> None:
         and element not in notes.cited
         and _NUMBER_MARK.match(text_of(element))
     ][:_MAX_MARKS]
+    before = _texts_before(raised)
+    marks = [element for element in raised if not raised_text(before[element], text_of(element))]
     starting: dict[str, Element] = {}
-    for element in raised:
+    for element in marks:
         holder = _begun_by(element)
         if holder is not None:
             starting[text_of(element)] = holder
-    for element in raised:
+    for element in marks:
         note = starting.get(text_of(element))
         if note is not None and all(parent is not note for parent in ancestors(element)):
             notes.cited.setdefault(element, Note(text_of(element), note))
+
+
+def _texts_before(raised: Sequence[Element]) -> dict[Element, str]:
+    """The last characters before each element in its parent."""
+    before = dict.fromkeys(raised, "")
+    for parent in {element.parent for element in raised if element.parent is not None}:
+        text = ""
+        for child in parent.children:
+            if isinstance(child, Element) and child in before:
+                before[child] = text
+            text = (child if isinstance(child, str) else text_of(child))[-20:]
+    return before
 
 
 def _begun_by(raised: Element) -> Element | None:

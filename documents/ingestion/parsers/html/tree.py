@@ -181,7 +181,7 @@ def _append(node: LexborNode, place: Element) -> Element | None:
     element = Element((node.tag or "").lower(), _attributes(node), place)
     place.children.append(element)
     if element.tag == "template":  # its content hangs outside the tree
-        element.children.append(_MARKUP.sub(" ", node.inner_html or ""))
+        element.children.append(_MARKUP.sub(" ", node.html or ""))
         return None
     return element
 
