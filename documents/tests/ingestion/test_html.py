@@ -132,6 +132,7 @@ def test_table_rows_carry_their_heads() -> None:
     [
         ("<tr><th>Owner<td>HR<tr><th>Version<td>2", ["Owner: HR", "Version: 2"]),
         ("<tr><td>a<td>b<tr><td>c<td>d", ["a; b", "c; d"]),
+        ("<tr><th colspan=2>Duck<tr><td>Class:<td>Aves", ["Duck", "Class: Aves"]),
         ("<tr><td><b>N</b><td><b>Days</b><tr><td>x<td>3", ["N: x; Days: 3"]),
         ("<tr><th>Only heads<th>Here", ["Only heads; Here"]),
         ("<tr><th>A<th>B<tr><td>1<td>", ["A; B", "A: 1"]),
@@ -182,6 +183,20 @@ def test_note_follows_the_paragraph_that_cites_it(body: str) -> None:
     parsed = page(body)
     assert lines(parsed) == ["Leave is 20 days.", "1 Pro rata.", "Next."]
     assert parsed.blocks[1].kind is BlockKind.FOOTNOTE
+
+
+def test_links_back_from_a_note_make_no_note_of_the_paragraph() -> None:
+    parsed = page(
+        '<p>One.<sup id=cite_ref-a_0><a href="#cite_note-a">[1]</a></sup></p>'
+        '<p>Two.<sup id=cite_ref-a_1><a href="#cite_note-a">[1]</a></sup></p>'
+        '<ol class=references><li id=cite_note-a>^ <sup><a href="#cite_ref-a_0">a</a></sup> '
+        '<sup><a href="#cite_ref-a_1">b</a></sup> Smith 1992.</ol>'
+    )
+    assert [line.removeprefix("[1] ^ ") for line in lines(parsed)] == [
+        "One.",
+        "Smith 1992.",
+        "Two.",
+    ]
 
 
 def test_note_of_a_table_follows_the_table() -> None:

@@ -50,6 +50,23 @@ class _Placed:
 def table_lines(rows: Sequence[Row]) -> list[str]:
     """One line a row, empty cells left out; the heads stand first where no row shows them."""
     placed = _placed(rows)
+    titles = _title_count(placed)
+    lines = [_plain(row) for row in placed[:titles]]
+    return [line for line in (*lines, *_body_lines(rows[titles:], placed[titles:])) if line]
+
+
+def _title_count(placed: Sequence[Sequence[_Placed]]) -> int:
+    """How many rows at the top hold one cell over the whole width: titles, not heads."""
+    width = max((_width(row) for row in placed), default=0)
+    count = 0
+    for row in placed[:-1]:
+        if len(row) != 1 or width < 2 or len(row[0].columns) < width:
+            break
+        count += 1
+    return count
+
+
+def _body_lines(rows: Sequence[Row], placed: Sequence[Sequence[_Placed]]) -> list[str]:
     heads = _head_count(rows, placed)
     names = _names(placed[:heads])
     shown: set[int] = set()
@@ -61,7 +78,7 @@ def table_lines(rows: Sequence[Row]) -> list[str]:
         lines.append(_line(row, names))
     if heads and any(column not in shown for column in names):
         lines[:0] = [_plain(row) for row in placed[:heads]]
-    return [line for line in lines if line]
+    return lines
 
 
 def _placed(rows: Sequence[Row]) -> list[list[_Placed]]:
@@ -146,7 +163,8 @@ def _line(row: Sequence[_Placed], names: dict[int, str]) -> str:
         name = ", ".join(dict.fromkeys(names[c] for c in item.columns if c in names))
         if len(row) == 1 and len(item.columns) >= max(len(names), 2):
             name = ""  # a title over the whole width
-        if not names and item.cell.is_header and not label and not pairs:
+        is_label = item.cell.is_header or text.endswith((":", "："))
+        if not names and is_label and not label and not pairs:
             label = text
         else:
             pairs.append(f"{name.rstrip(':：')}: {text}" if name else text)

@@ -63,7 +63,7 @@ def find_notes(root: Element) -> Notes:
         target = targets.get(link.get("href").removeprefix("#")) if _is_local(link) else None
         if target is None:
             continue
-        if _is_back_link(link, order[link] - order.get(target, 0)):
+        if _is_back_link(link, goes_back=order[target] < order[link]):
             notes.left_out.add(link)
         elif _is_mark(link):
             _cite(notes, link, target)
@@ -86,12 +86,12 @@ def _targets(root: Element) -> dict[str, Element]:
     return targets
 
 
-def _is_back_link(link: Element, distance: int) -> bool:
-    text = text_of(link)
+def _is_back_link(link: Element, *, goes_back: bool) -> bool:
+    """Whether a link leads from a note to where it is cited, which stands before it."""
     named = " ".join((link.get("class"), link.get("rev"), link.get("role")))
-    if _BACK_NAME.search(named) or link.get("role") == "doc-backlink":
+    if _BACK_NAME.search(named):
         return True
-    return distance > 0 and bool(_BACK.match(text))
+    return goes_back and (bool(_BACK.match(text_of(link))) or _is_mark(link))
 
 
 def _is_mark(link: Element) -> bool:
@@ -114,11 +114,11 @@ def _is_raised(link: Element) -> bool:
 
 def _cite(notes: Notes, link: Element, target: Element) -> None:
     holder = _holder(target)
-    inside_note = holder is not None and any(parent is holder for parent in ancestors(link))
-    if holder is None or inside_note or _cites_back(holder, link):
+    if holder is None or any(parent is holder for parent in ancestors(link)):
         return
-    mark = _outermost_mark(link)
-    notes.cited[mark] = Note(text_of(link), holder)
+    if any(inner.tag in _HEADINGS for inner in islice(descendants(holder), 200)):
+        return  # a section
+    notes.cited[_outermost_mark(link)] = Note(text_of(link), holder)
 
 
 def _holder(target: Element) -> Element | None:
@@ -134,30 +134,6 @@ def _holder(target: Element) -> Element | None:
 def _has_text(element: Element) -> bool:
     texts = (event.strip() for event in walk(element) if isinstance(event, str))
     return sum(len(text) for text in islice((text for text in texts if text), 4)) > 2
-
-
-def _cites_back(holder: Element, link: Element) -> bool:
-    """Whether a link leads from a note to its mark: the mark's paragraph is no note."""
-    names_of_link = {link.get("id"), link.get("name")} - {""}
-    for parent in ancestors(link):
-        names_of_link |= {parent.get("id")} - {""}
-        if parent.tag in _HOLDERS:
-            break
-    return any(
-        element.tag == "a"
-        and element.get("href")[1:] in names_of_link
-        and not _BACK.match(text_of(element))
-        and _starts_with(link)
-        for element in islice(descendants(holder), 100)
-    )
-
-
-def _starts_with(link: Element) -> bool:
-    """Whether a link is the first thing in its paragraph, as a note's own mark is."""
-    for parent in ancestors(link):
-        if parent.tag in _HOLDERS:
-            return text_of(parent).startswith(text_of(link))
-    return False
 
 
 def _outermost_mark(link: Element) -> Element:
