@@ -13,6 +13,11 @@ from django.core.management import CommandError, call_command
 POLICY = "# Leave\n\n## 4 Carry-over\n\n4.1 Staff may carry over five days.\n\n4.2 Ask by June.\n"
 
 
+LOCKED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".ljust(512, b"\0") + (
+    "EncryptedPackage".encode("utf-16-le").ljust(128, b"\0")
+)
+
+
 def run(path: Path) -> dict[str, Any]:
     out = StringIO()
     call_command("chunk", str(path), "--json", stdout=out)
@@ -65,7 +70,7 @@ def test_passage_that_speaks_to_an_assistant_is_held(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("data", "state"),
-    [(b"", "empty"), (b"%PDF-1.4 /Encrypt", "encrypted"), (bytes(range(256)) * 9, "refused")],
+    [(b"", "empty"), (LOCKED, "encrypted"), (bytes(range(256)) * 9, "refused")],
 )
 def test_unusable_file_ends_with_status_one_and_a_reason(
     tmp_path: Path, data: bytes, state: str
