@@ -16,6 +16,10 @@ ENV PATH=/opt/venv/bin:$PATH \
     HOME=/tmp \
     LEGALQA_VAR_DIR=/app/var \
     LEGALQA_MODEL_CACHE_DIR=/opt/models
+# Reads scanned pages; further languages are further packages.
+RUN apt-get update -q \
+    && apt-get install -qy --no-install-recommends tesseract-ocr tesseract-ocr-chi-tra \
+    && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin legalqa \
     && mkdir -p /app/var /opt/models \
     && chown legalqa:legalqa /app/var /opt/models

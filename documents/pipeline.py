@@ -22,9 +22,9 @@ from documents import access, content, embedding, hooks, labelling, lifecycle, q
 from documents.errors import EmbeddingError, ParseError, TransitionError, ValidationProblem
 from documents.ingestion import analysis, screen, store
 from documents.ingestion.confined.limits import Limits
-from documents.ingestion.confined.run import parse_confined
+from documents.ingestion.confined.reading import read_confined
 from documents.ingestion.parsers.progress import Progress, no_progress
-from documents.ingestion.process import process_document
+from documents.ingestion.process import Parse, process_document
 from documents.models import (
     AccessLabel,
     Chunk,
@@ -79,16 +79,19 @@ def process_file(
         title=title,
         count_tokens=embedding.count_tokens,
         screen=screening,
-        parse=partial(parse_confined, limits=parse_limits(), progress=progress),
+        parse=reader(progress),
     )
 
 
-def parse_limits() -> Limits:
-    """What a child may use to read one file, by the settings."""
-    return Limits(
+def reader(progress: Progress) -> Parse:
+    """What reads one file in a child process, within the limits of the settings."""
+    limits = Limits(
         cpu_seconds=settings.PARSE_CPU_SECONDS,
         memory_mb=settings.PARSE_MEMORY_MB,
         output_mb=settings.PARSE_OUTPUT_MB,
+    )
+    return partial(
+        read_confined, limits=limits, ocr_max_pages=settings.OCR_MAX_PAGES, progress=progress
     )
 
 

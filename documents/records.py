@@ -147,6 +147,34 @@ class PageRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class RecognisedWord:
+    """A word that was read from the image of a page; words of one line share its `line`.
+
+    The box is in points from the page's upper left corner, the confidence 0 to 1.
+    """
+
+    text: str
+    box: Box
+    confidence: float
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecognisedPage:
+    """What text recognition read on one page, in reading order; `number` counts from 1."""
+
+    number: int
+    words: tuple[RecognisedWord, ...]
+
+    @property
+    def confidence(self) -> float:
+        """The mean confidence of the words, weighted by their length; 0 without words."""
+        letters = sum(len(word.text) for word in self.words)
+        total = sum(word.confidence * len(word.text) for word in self.words)
+        return total / letters if letters else 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """The canonical text of a file with its blocks, in reading order."""
 

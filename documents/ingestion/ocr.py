@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from documents.errors import ParseError
-from documents.records import Box
+from documents.records import RecognisedPage, RecognisedWord
 
 DPI = 300
 SCALE = DPI / 72
@@ -31,34 +31,6 @@ _PACKS = {
 _DEFAULT_PACKS = ("eng", "chi_tra", "chi_sim", "fra", "deu", "spa")
 _MAX_PACKS = 3  # each one more makes reading slower and more often wrong
 _LANGUAGE_NAME = re.compile(r"[A-Za-z]{3}(?:_[A-Za-z_]+)?$")
-
-
-@dataclass(frozen=True, slots=True)
-class OcrWord:
-    """A word as Tesseract read it; `line` tells words of one line from those of another.
-
-    The box is in points from the page's upper left corner, the confidence 0 to 1.
-    """
-
-    text: str
-    box: Box
-    confidence: float
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class OcrPage:
-    """One page's words in reading order; `number` counts from 1."""
-
-    number: int
-    words: tuple[OcrWord, ...]
-
-    @property
-    def confidence(self) -> float:
-        """The mean confidence of the words, weighted by their length; 0 without words."""
-        letters = sum(len(word.text) for word in self.words)
-        total = sum(word.confidence * len(word.text) for word in self.words)
-        return total / letters if letters else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,24 +73,24 @@ def _described(path: str, run: RunProgram) -> Tesseract | None:
 
 def read_image(
     image: bytes, number: int, *, tesseract: Tesseract, language: str | None, run: RunProgram
-) -> OcrPage:
+) -> RecognisedPage:
     """The words on the image (PNG, `DPI` dots an inch) of page `number`.
 
     Raises:
         ParseError: the program failed or took too long.
     """
     table = run(tesseract.arguments(language), image)
-    return OcrPage(number, tuple(_words(table.decode("utf-8", "replace"))))
+    return RecognisedPage(number, tuple(_words(table.decode("utf-8", "replace"))))
 
 
-def _words(table: str) -> list[OcrWord]:
+def _words(table: str) -> list[RecognisedWord]:
     """The words of a table of Tesseract's.
 
     Raises:
         ParseError: it is no such table.
     """
     rows = csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE)
-    words: list[OcrWord] = []
+    words: list[RecognisedWord] = []
     lines: dict[tuple[str, str, str], int] = {}
     try:
         for row in rows:
@@ -131,8 +103,8 @@ def _words(table: str) -> list[OcrWord]:
     return words
 
 
-def _word(row: dict[str, str], line: int) -> OcrWord:
+def _word(row: dict[str, str], line: int) -> RecognisedWord:
     left, top, width, height = (float(row[key]) for key in ("left", "top", "width", "height"))
     box = (left / SCALE, top / SCALE, (left + width) / SCALE, (top + height) / SCALE)
     confidence = min(max(float(row["conf"]) / 100, 0.0), 1.0)
-    return OcrWord(row["text"].strip(), box, confidence, line)
+    return RecognisedWord(row["text"].strip(), box, confidence, line)

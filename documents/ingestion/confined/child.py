@@ -21,6 +21,7 @@ from documents.ingestion.confined import landlock, wire
 from documents.ingestion.confined.confine import Walls, shut_in
 from documents.ingestion.confined.encode import encode
 from documents.ingestion.confined.limits import Limits
+from documents.ingestion.confined.recognised import recognised_pages
 from documents.ingestion.parsers.progress import Progress
 from documents.records import ParsedDocument
 
@@ -55,13 +56,20 @@ def _serve(send: Send) -> None:
     send({"kind": "ready"})
     _shut_in(task)
     try:
-        document = parse(data, file_name=task["file_name"], progress=_progress(send))
+        document = _parsed(parse, task, data, _progress(send))
     except ParseError as error:
         pages = list(error.pages)
         send({"kind": "refused", "code": error.code, "message": error.message, "pages": pages})
         return
     for message in encode(document):
         send(message)
+
+
+def _parsed(parse: Parse, task: dict[str, Any], data: bytes, progress: Progress) -> ParsedDocument:
+    if task["recognised"]:
+        recognised = recognised_pages(task["recognised"])
+        return parse(data, file_name=task["file_name"], progress=progress, recognised=recognised)
+    return parse(data, file_name=task["file_name"], progress=progress)
 
 
 def _receive() -> tuple[dict[str, Any], bytes]:

@@ -44,23 +44,38 @@ def shut_in(limits: Limits, *, readable: Sequence[Path], parent: int, walls: Wal
         parent: the process that waits for the result; without it there is no use in going on.
         walls: which to use where there are any.
     """
-    _limit(limits)
-    is_linux = sys.platform == "linux"
-    if is_linux:
-        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    limit(limits)
+    forbid_privileges()
     has_landlock = walls.landlock and landlock.restrict(readable)
     give_up_root(readable)
-    if is_linux:
+    if sys.platform == "linux":
         _prctl(_PR_SET_DUMPABLE, 0)
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # after the user: a change forgets it
-    if os.getppid() != parent:
-        os._exit(1)
+    end_with(parent)
     if walls.seccomp:
         # Where nothing says which files may be read, none is opened at all.
         seccomp.install(may_open=has_landlock, process_id=os.getpid())
 
 
-def _limit(limits: Limits) -> None:
+def forbid_privileges() -> None:
+    """Gain no rights from here on, by whatever program this process becomes."""
+    if sys.platform == "linux":
+        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def end_with(parent: int) -> None:
+    """End when the parent ends. After a change of user, which would forget it."""
+    if sys.platform == "linux":
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def limit(limits: Limits, *, may_run: bool = False) -> None:
+    """Bound processor time, memory, files and processes of this process.
+
+    One that is to become another program (`may_run`) keeps the number of its processes: after
+    a change of user the kernel would not let it.
+    """
     memory = _address_space_bytes() + limits.memory_bytes
     cpu = limits.cpu_seconds
     for name, soft, hard in (
@@ -68,7 +83,7 @@ def _limit(limits: Limits) -> None:
         (resource.RLIMIT_AS, memory, memory),
         (resource.RLIMIT_FSIZE, 0, 0),
         (resource.RLIMIT_CORE, 0, 0),
-        (resource.RLIMIT_NPROC, 0, 0),
+        *(() if may_run else ((resource.RLIMIT_NPROC, 0, 0),)),
         (resource.RLIMIT_NOFILE, _MAX_DESCRIPTORS, _MAX_DESCRIPTORS),
     ):
         with suppress(ValueError, OSError):  # a lower one is set already, or there is none

@@ -18,7 +18,7 @@ from pathlib import Path
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every machine
 _ASK_VERSION = 1
 _RULE_PATH_BENEATH = 1
-_READ_FILE, _READ_DIR = 1 << 2, 1 << 3
+_EXECUTE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 2, 1 << 3
 # How many kinds of access to files each version of the interface knows.
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
 _FILE_RIGHTS_NOW = 16
@@ -34,10 +34,10 @@ def version() -> int:
     return max(0, _syscall(_CREATE_RULESET, None, 0, _ASK_VERSION))
 
 
-def restrict(readable: Iterable[Path]) -> bool:
+def restrict(readable: Iterable[Path], *, runnable: Iterable[Path] = ()) -> bool:
     """Let this process read below `readable` and touch nothing else; whether it was done.
 
-    Needs `no_new_privs`.
+    What lies below `runnable` may be read and run as well. Needs `no_new_privs`.
     """
     now = version()
     if not now:
@@ -47,9 +47,9 @@ def restrict(readable: Iterable[Path]) -> bool:
     if ruleset < 0:
         return False
     try:
-        for path in readable:
+        for path, may_run in (*((p, False) for p in readable), *((p, True) for p in runnable)):
             with suppress(OSError):  # what is not there need not be readable
-                _allow(ruleset, path)
+                _allow(ruleset, path, may_run=may_run)
         return _syscall(_RESTRICT_SELF, ruleset, 0) == 0
     finally:
         os.close(ruleset)
@@ -65,8 +65,9 @@ def _attributes(now: int) -> bytes:
     return attributes
 
 
-def _allow(ruleset: int, path: Path) -> None:
+def _allow(ruleset: int, path: Path, *, may_run: bool) -> None:
     rights = _READ_FILE | _READ_DIR if path.is_dir() else _READ_FILE
+    rights |= _EXECUTE if may_run else 0
     descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         rule = struct.pack("=Qi", rights, descriptor)

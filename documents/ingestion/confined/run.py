@@ -17,7 +17,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -28,8 +28,9 @@ from documents.ingestion.confined import decode, wire
 from documents.ingestion.confined.child import OUT_OF_MEMORY
 from documents.ingestion.confined.confine import Walls
 from documents.ingestion.confined.limits import Limits, Usage
+from documents.ingestion.confined.recognised import plain_values
 from documents.ingestion.parsers.progress import Progress, no_progress
-from documents.records import ParsedDocument
+from documents.records import ParsedDocument, RecognisedPage
 
 logger = logging.getLogger(__name__)
 
@@ -73,6 +74,7 @@ def parse_confined(
     observe: Observe | None = None,
     entry: str = ENTRY,
     walls: Walls | None = None,
+    recognised: Sequence[RecognisedPage] = (),
 ) -> ParsedDocument:
     """Read a file in a child process that can do nothing but compute.
 
@@ -84,6 +86,7 @@ def parse_confined(
         observe: called with what it took, however it ended.
         entry: `module:function` of the parser, another one in tests.
         walls: which of the platform's walls to use, fewer in tests.
+        recognised: what text recognition read on pages that hold no text of their own.
 
     Raises:
         ParseError: the file gives no usable text, or the child went over a limit or broke;
@@ -94,6 +97,7 @@ def parse_confined(
         "file_name": file_name.encode(errors="replace").decode(),
         "size": len(data),
         "entry": entry,
+        "recognised": plain_values(recognised),
         "limits": asdict(limits or Limits()),
         "walls": asdict(walls or Walls()),
         "readable": [str(path) for path in code_folders()],

@@ -43,6 +43,10 @@ _ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "getrlimit": (97, 163), "sched_yield": (24, 124), "sched_getaffinity": (204, 123),
     "getcpu": (309, 168),
 }  # fmt: skip
+# What the loader of another program needs besides.
+_TO_RUN: dict[str, tuple[int | None, int | None]] = {
+    "execve": (59, 221), "set_tid_address": (218, 96), "prlimit64": (302, 261),
+}  # fmt: skip
 _OPEN = (2, None)
 _OPENAT = (257, 56)
 _TGKILL = (234, 131)  # abort() sends itself a signal
@@ -69,22 +73,24 @@ def is_known_machine() -> bool:
     return sys.platform == "linux" and platform.machine() in _MACHINES and sys.maxsize > 2**32
 
 
-def install(*, may_open: bool, process_id: int) -> bool:
+def install(*, may_open: bool, process_id: int, may_run: bool = False) -> bool:
     """Filter the calls of this process from now on; whether it was done.
 
     Args:
         may_open: files may be opened for reading (where Landlock says which), else none.
         process_id: the process itself, to which alone it may send signals.
+        may_run: it may become another program.
     """
     if not is_known_machine():
         return False
-    code = _assemble(may_open=may_open, process_id=process_id, machine=platform.machine())
+    machine = platform.machine()
+    code = _assemble(may_open=may_open, may_run=may_run, process_id=process_id, machine=machine)
     program = _Program(len(code) // 8, code)
     libc = ctypes.CDLL(None, use_errno=True)
     return bool(libc.prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(program), 0, 0) == 0)
 
 
-def _assemble(*, may_open: bool, process_id: int, machine: str) -> bytes:
+def _assemble(*, may_open: bool, process_id: int, machine: str, may_run: bool = False) -> bytes:
     column, audit_machine = _MACHINES[machine]
     filter_: list[Instruction] = [
         (_LOAD, 0, 0, _AT_MACHINE),
@@ -95,7 +101,7 @@ def _assemble(*, may_open: bool, process_id: int, machine: str) -> bytes:
     if may_open:
         filter_ += _only_reading(_OPEN[column], argument=1) + _only_reading(_OPENAT[column], 2)
     filter_ += _only_to(process_id, _TGKILL[column])
-    for numbers in _ALLOWED.values():
+    for numbers in (*_ALLOWED.values(), *(_TO_RUN.values() if may_run else ())):
         if (number := numbers[column]) is not None:
             filter_ += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
     filter_.append((_RETURN, 0, 0, _REFUSE))

@@ -6,7 +6,6 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from rich.progress import Progress as Bar
 from documents import pipeline
 from documents.embedding import count_tokens
 from documents.errors import ParseError
-from documents.ingestion.confined.run import parse_confined
 from documents.ingestion.parsers.progress import Progress
 from documents.ingestion.process import process_document
 from documents.ingestion.screen import screen_document
@@ -61,7 +59,7 @@ def _process(path: Path, title: str | None) -> ProcessedDocument:
             title=title,
             count_tokens=count_tokens,
             screen=screen_document,
-            parse=partial(parse_confined, limits=pipeline.parse_limits(), progress=progress),
+            parse=pipeline.reader(progress),
         )
 
 

@@ -20,8 +20,10 @@ from kombu.exceptions import OperationalError as BrokerDown
 
 from documents import embedding
 from documents.errors import EmbeddingError, ParseError
+from documents.ingestion.confined.program import run_program
 from documents.ingestion.confined.run import CannotStartError, parse_confined
 from documents.ingestion.confined.walls import missing_walls
+from documents.ingestion.ocr import find_tesseract
 from legalqa import services
 
 MINIMUM_FREE_BYTES = 1024**3
@@ -159,6 +161,19 @@ def _parsers() -> Part:
     return Part("parsers", True, f"confined by time and memory, but {lacking}: use a newer Linux")
 
 
+def _recognition() -> Part:
+    """No Tesseract is no fault: files of scanned pages are then refused, with the pages named."""
+    if not settings.OCR_MAX_PAGES:
+        return Part("recognition", True, "switched off (LEGALQA_OCR_MAX_PAGES)")
+    try:
+        tesseract = find_tesseract(run_program)
+    except ParseError as error:
+        return Part("recognition", False, error.message, "Install Tesseract again.")
+    if tesseract is None:
+        return Part("recognition", True, "no Tesseract: scanned pages are refused, not read")
+    return Part("recognition", True, f"Tesseract reads {', '.join(tesseract.languages)}")
+
+
 def _disk() -> Part:
     settings.FILES_DIR.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(settings.FILES_DIR).free
@@ -195,6 +210,7 @@ CHECKS: tuple[Callable[[], Part], ...] = (
     _model,
     _key,
     _parsers,
+    _recognition,
     _disk,
     _clock,
 )

@@ -189,11 +189,11 @@ def body_size(layouts: Iterable[PageLayout]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 10.0
 
 
-def pitches(layouts: Iterable[PageLayout]) -> dict[float, float]:
+def pitches(columns: Iterable[Sequence[Line]]) -> dict[float, float]:
     """The usual distance of lines for each size of type: the commonest, not far below it."""
     steps: dict[float, Counter[float]] = {}
-    for layout in layouts:
-        for above, line in pairwise(layout.lines):
+    for column in columns:
+        for above, line in pairwise(column):
             step = line.baseline - above.baseline
             is_alike = above.words and line.words and abs(above.size - line.size) < 0.3
             if is_alike and 0.9 * line.size <= step <= 2.1 * line.size:

@@ -20,7 +20,7 @@ from documents.ingestion.parsers.pdf.hyphens import HyphenJudge
 from documents.ingestion.parsers.pdf.items import mark_items
 from documents.ingestion.parsers.pdf.layout import PageLayout, body_size, lay_out, pitches
 from documents.ingestion.parsers.pdf.lines import text_of
-from documents.ingestion.parsers.pdf.notes import cited_marks, note_mark, split_notes
+from documents.ingestion.parsers.pdf.notes import begins_raised, cited_marks, note_mark, split_notes
 from documents.ingestion.parsers.pdf.page import Line, Word
 from documents.ingestion.parsers.pdf.paragraphs import Setting, build_paragraphs
 from documents.ingestion.parsers.pdf.recognised import lay_out_recognised
@@ -32,6 +32,9 @@ from documents.records import BlockKind, RecognisedPage
 
 MAX_CHARACTERS = 30_000_000
 _TOO_LONG = "The PDF holds more text than can be read. Split it and upload the parts."
+
+
+_NoteLines = tuple[int, str, list[tuple[int, Line]]]  # page, mark, lines with their pages
 
 
 @dataclass(slots=True)
@@ -85,7 +88,9 @@ def read_text(
     size = body_size(layouts)
     _drop_running(layouts)
     pages, note_lines = _ordered(layouts, size)
-    paragraphs = build_paragraphs(pages, Setting(pitches(layouts)))
+    paragraphs = build_paragraphs(
+        pages, Setting(pitches(region.lines for _, regions in pages for region in regions))
+    )
     weaver = Weaver(HyphenJudge(_texts(layouts)), {(page, mark) for page, mark, _ in note_lines})
     notes = [_note(page, mark, lines, weaver) for page, mark, lines in note_lines]
     paragraphs = list(_woven(paragraphs, weaver))
@@ -111,34 +116,40 @@ def _drop_running(layouts: Sequence[PageLayout]) -> None:
 
 def _ordered(
     layouts: Sequence[PageLayout], size: float
-) -> tuple[list[tuple[int, list[Region]]], list[tuple[int, str, list[Line]]]]:
+) -> tuple[list[tuple[int, list[Region]]], list[_NoteLines]]:
     """The regions of each page in reading order, and the notes at their foot."""
     pages: list[tuple[int, list[Region]]] = []
-    notes: list[tuple[int, str, list[Line]]] = []
+    notes: list[_NoteLines] = []
     for layout in layouts:
         cited = cited_marks(layout.lines)
         regions = []
         for region in reading_order(layout.lines):
             rest, note_lines = split_notes(region, size, cited, layout.turn.turned_height)
             regions.append(rest)
-            notes.extend(_grouped(layout.number, note_lines, cited))
+            for mark, group in _grouped(note_lines, cited):
+                placed = [(layout.number, line) for line in group]
+                if mark or not notes:
+                    notes.append((layout.number, mark, placed))
+                else:
+                    notes[-1][2].extend(placed)  # a note that began in the column before
         pages.append((layout.number, regions))
     return pages, notes
 
 
-def _grouped(
-    page: int, lines: Sequence[Line], cited: set[str]
-) -> Iterator[tuple[int, str, list[Line]]]:
+def _grouped(lines: Sequence[Line], cited: set[str]) -> Iterator[tuple[str, list[Line]]]:
+    """The lines of each note with its mark; "" for what goes on from the column before."""
+    are_raised = any(begins_raised(line) for line in lines)
     mark, group = "", list[Line]()
     for line in lines:
         own = note_mark(line)
-        if own is not None and own in cited and own != mark:
+        begins = begins_raised(line) if are_raised else own in cited
+        if own is not None and begins and own != mark:
             if group:
-                yield page, mark, group
+                yield mark, group
             mark, group = own, []
         group.append(line)
     if group:
-        yield page, mark, group
+        yield mark, group
 
 
 def _texts(layouts: Sequence[PageLayout]) -> Iterator[str]:
@@ -148,8 +159,8 @@ def _texts(layouts: Sequence[PageLayout]) -> Iterator[str]:
                 yield text_of(line)
 
 
-def _note(page: int, mark: str, lines: Sequence[Line], weaver: Weaver) -> Note:
-    paragraph = Paragraph(BlockKind.FOOTNOTE, lines=[(page, line) for line in lines])
+def _note(page: int, mark: str, lines: list[tuple[int, Line]], weaver: Weaver) -> Note:
+    paragraph = Paragraph(BlockKind.FOOTNOTE, lines=lines)
     weaver.weave(paragraph)
     return Note(page, mark, paragraph)
 
