@@ -60,15 +60,16 @@ def environment() -> Iterator[dict[str, str]]:
         "ANTHROPIC_API_KEY": "",
     }
     try:
-        _manage(made, "migrate", "--no-input", "--verbosity", "0")
-        _manage(made, "demo", "--load", "--verbosity", "0")
+        manage(made, "migrate", "--no-input", "--verbosity", "0")
+        manage(made, "demo", "--load", "--verbosity", "0")
         yield made
     finally:
         with psycopg.connect(owner, autocommit=True) as connection:
             connection.execute(f'drop database if exists "{name}" with (force)')
 
 
-def _manage(environment: dict[str, str], *arguments: str) -> None:
+def manage(environment: dict[str, str], *arguments: str) -> None:
+    """Run a command of the site."""
     subprocess.run([sys.executable, "manage.py", *arguments], cwd=ROOT, env=environment, check=True)
 
 

@@ -13,6 +13,7 @@ from django.test import Client
 
 from documents import access, actions
 from documents.access import Original
+from documents.errors import ParseError
 from documents.models import AuditEvent, Chunk, Section
 from documents.records import ClauseRecord, MediaType, ReferenceRecord, SourceLink
 from documents.tests import factories
@@ -380,3 +381,17 @@ def test_web_pages_and_text_are_served_as_nothing_that_a_browser_shows(emp: Api)
 
     assert reply["Content-Type"] == "application/octet-stream"
     assert b"".join(reply.streaming_content).startswith(b"# Leave policy")
+
+
+def test_a_page_is_really_drawn_in_the_child(emp: Api, settings: Any, tmp_path: Any) -> None:
+    settings.PAGE_IMAGES_DIR = tmp_path / "images"
+    factories.published_pdf(PAGES[:1], policy_slug="travel")
+
+    reply = emp.client.get(page_address(1))
+
+    assert reply.status_code == 200
+    assert reply.content.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = (int.from_bytes(reply.content[at : at + 4], "big") for at in (16, 20))
+    assert (width, height) == (1200, 600)
+    with pytest.raises(ParseError):
+        originals.render_confined(factories.pdf(PAGES)[0], 9, 1.0)
