@@ -20,10 +20,13 @@ from documents.ingestion.parsers.pdf.markers import opens_clause
 from documents.ingestion.parsers.pdf.page import Line
 
 _MAX_DEPTH = 12
-_MIN_GUTTER = 0.8  # of the type's size
+_MIN_GUTTER = 0.8  # of the type's size: what most rows leave free
+_MIN_STRETCH = 0.4  # what all of them do: a line may be a little too long
 _MIN_COLUMN = 60.0  # points
 _MIN_ROWS = 2
 _MIN_LIST = 5
+_MAX_LOOK = 8  # lines of other columns may lie between
+_SURE_ROWS = 8
 _MAX_TRIED = 12
 _SHARED = 0.7  # of the blank stripes of a side, where blocks stand side by side
 _LEVEL = 1.5  # points
@@ -81,7 +84,7 @@ def _best_zone(lines: list[Line]) -> _Zone | None:
     zones: dict[tuple[int, int], _Zone] = {}
     gaps = [_gaps(line) for line in lines]
     for x in _candidates(lines, gaps, size):
-        for zone in _zones_at(gaps, x, _MIN_GUTTER * size):
+        for zone in _zones_at(gaps, x, _MIN_STRETCH * size):
             known = zones.get((zone.first, zone.last))
             if known is None or zone.right - zone.left > known.right - known.left:
                 zones[(zone.first, zone.last)] = zone
@@ -115,7 +118,7 @@ def _gaps(line: Line) -> _Gaps:
     if line.words:
         reach = line.words[0].box[2]
         for word in line.words[1:]:
-            if word.box[0] > reach:
+            if word.box[0] - reach > _MIN_STRETCH * line.size:
                 gaps.append((reach, word.box[0]))
             reach = max(reach, word.box[2])
     gaps.append((line.box[2], math.inf))
@@ -195,7 +198,12 @@ def _sides(lines: Iterable[Line], zone: _Zone) -> tuple[list[Line], list[Line]]:
 def _are_columns(lines: list[Line], zone: _Zone, size: float) -> bool:
     before, after = _sides(lines[zone.first : zone.last], zone)
     rows = min(len(before), len(after))
-    if rows < _MIN_ROWS or (rows < 4 and zone.right - zone.left < 1.2 * size):
+    gutter = zone.right - zone.left
+    if rows < _MIN_ROWS or (rows < 4 and gutter < 1.2 * size):
+        return False
+    if median(zone.right - line.box[2] for line in before) < _MIN_GUTTER * size:
+        return False
+    if gutter < _MIN_GUTTER * size and rows < _SURE_ROWS:
         return False
     if _are_lists(before, after):
         return True
@@ -309,13 +317,19 @@ def _bottom(line: Line) -> float:
 
 
 def _pitch(lines: Sequence[Line]) -> float:
-    """The usual distance from one base line to the next."""
-    steps = [
-        below.baseline - above.baseline
-        for above, below in pairwise(lines)
-        if below.baseline - above.baseline > 0.5 * min(above.size or 10.0, below.size or 10.0)
-    ]
+    """The usual distance from a line to the next one below it in its own column."""
+    steps = []
+    for index, above in enumerate(lines):
+        for below in lines[index + 1 : index + _MAX_LOOK]:
+            step = below.baseline - above.baseline
+            if step > 0.5 * min(above.size or 10.0, below.size or 10.0) and _overlap(above, below):
+                steps.append(step)
+                break
     return median(steps) if steps else 1.2 * _usual_size(lines)
+
+
+def _overlap(one: Line, other: Line) -> bool:
+    return min(one.box[2], other.box[2]) > max(one.box[0], other.box[0])
 
 
 def _usual_size(lines: Sequence[Line]) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import pypdfium2 as pdfium2
 import pypdfium2.raw as pdfium
@@ -23,6 +24,7 @@ from documents.ingestion.parsers.pdf.page import PageContent, Word
 from documents.ingestion.parsers.pdf.tags import Tags
 
 MAX_PAGES = 10_000
+_MAX_OUTLINE = 20_000  # entries
 _META = ("Title", "Author", "Subject", "Keywords", "Creator", "Producer", "CreationDate", "ModDate")
 _ENCRYPTED = "The PDF asks for a password. Remove the password and upload it again."
 _DAMAGED = "The PDF is damaged and cannot be opened. Save it again from its source and upload it."
@@ -111,7 +113,7 @@ class PdfFile:
     def outline(self) -> list[OutlineEntry]:
         """The bookmarks in order."""
         entries = []
-        for item in self._document.get_toc(max_depth=8):
+        for item in islice(self._document.get_toc(max_depth=8), _MAX_OUTLINE):
             target = item.get_dest()
             index = None if target is None else target.get_index()
             page = None if index is None or index < 0 else index + 1

@@ -50,6 +50,7 @@ def _may_be(paragraph: Paragraph) -> bool:
     text = paragraph.text()
     return (
         len(paragraph.lines) <= _MAX_LINES
+        and paragraph.lines[0][1].words[0].rotation == 0
         and len(text) <= _MAX_LENGTH
         and any(c.isalpha() for c in text)
         and not _LEADERS.search(text)

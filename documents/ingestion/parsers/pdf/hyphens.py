@@ -23,10 +23,9 @@ _KEEPS_AFTER = frozenset(
      "decision", "e", "multi", "co", "all"}
 )  # fmt: skip
 _KEEPS_BEFORE = frozenset(
-    {"based", "related", "specific", "free", "term", "party", "driven", "wide", "level", "house",
-     "up", "in", "off", "out", "on", "to", "of", "the", "and", "or", "year", "day", "week",
-     "compliant", "looking", "facing", "owned", "managed", "approved", "defined", "insured",
-     "employed", "compliance", "disclosure"}
+    {"based", "related", "specific", "free", "term", "party", "driven", "wide", "level", "up",
+     "off", "year", "compliant", "looking", "facing", "owned", "managed", "approved", "defined",
+     "insured", "employed", "compliance", "disclosure"}
 )  # fmt: skip
 _SUSPENDED = frozenset({"and", "or", "to", "und", "oder", "et", "ou", "bzw"})
 

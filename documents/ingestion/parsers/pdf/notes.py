@@ -79,7 +79,8 @@ def _first_note(
         may_be = is_small or _begins_raised(line, cited) or _is_note_tail(lines, index, cited)
         if not may_be:
             break
-        if note_mark(line) in cited and line.baseline > 0.3 * height:
+        is_marked = note_mark(line) in cited or (is_small and begins_raised(line))
+        if is_marked and line.baseline > 0.3 * height:
             found = index
     return found
 
@@ -96,6 +97,12 @@ def _is_note_tail(lines: Sequence[Line], index: int, cited: set[str]) -> bool:
         if _begins_raised(lines[above], cited):
             return True
     return False
+
+
+def begins_raised(line: Line) -> bool:
+    """Whether a line begins with a raised mark, in brackets or not."""
+    first = 1 if len(line.words) > 1 and line.words[0].text in ("(", "[") else 0
+    return line.table is None and first in line.raised and bool(marks_of(line.words[first].text))
 
 
 def _begins_raised(line: Line, cited: set[str]) -> bool:

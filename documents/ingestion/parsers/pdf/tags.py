@@ -38,12 +38,13 @@ class Tags:
             return
         for index in range(pdfium.FPDF_StructTree_CountChildren(tree)):
             child = pdfium.FPDF_StructTree_GetChildAtIndex(tree, index)
-            self._walk(child, "", 0)
+            if child:
+                self._walk(child, "", 0)
         pdfium.FPDF_StructTree_Close(tree)
 
     def _walk(self, element: ctypes.c_void_p, around: str, depth: int) -> None:
         self._seen += 1
-        if not element or depth > _MAX_DEPTH or self._seen > _MAX_ELEMENTS:
+        if depth > _MAX_DEPTH or self._seen > _MAX_ELEMENTS:
             return
         own = _kind(element)
         name = around if own in _INLINE else own
@@ -51,7 +52,9 @@ class Tags:
             marked = pdfium.FPDF_StructElement_GetChildMarkedContentID(element, index)
             if marked >= 0:
                 self._by_id[marked] = name
-            self._walk(pdfium.FPDF_StructElement_GetChildAtIndex(element, index), name, depth + 1)
+            child = pdfium.FPDF_StructElement_GetChildAtIndex(element, index)
+            if child:
+                self._walk(child, name, depth + 1)
 
 
 def _kind(element: ctypes.c_void_p) -> str:

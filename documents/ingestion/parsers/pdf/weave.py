@@ -43,20 +43,19 @@ class Weaver:
         raised = {id(line.words[index]) for index in line.raised}
         pieces: list[Piece] = []
         before: Word | None = None
-        words = _closed_up(in_reading_order(line))
-        for word, is_blank in words:
+        is_dropped = False
+        for word, is_blank in _closed_up(in_reading_order(line)):
             text = _clean(word.text)
             if id(word) in raised and _is_own_mark(paragraph, pieces):
                 text = plain(text)
             elif id(word) in raised and before is not None:
                 text = self._raised(text, before, page, paragraph)
             if text:
-                pieces.append(Piece(text, word, page, is_blank))
-                if id(word) in raised and len(pieces) > 1 and not _is_note_start(pieces):
-                    pieces[-1].has_blank = is_blank and text[0] not in "^²³"
-            elif pieces and is_blank:
-                before = word
-                continue
+                has_blank = is_blank or (is_dropped and text[0].isalnum())
+                if id(word) in raised and pieces and text[0] in "^²³":
+                    has_blank = False
+                pieces.append(Piece(text, word, page, has_blank))
+            is_dropped = not text
             before = word
         _drop_empty_brackets(pieces)
         return _with_drawn_hyphens(_with_blanks_after_marks(pieces, raised))
@@ -71,8 +70,14 @@ class Weaver:
         marks = marks_of(value)
         if not marks:
             return text
-        known = [mark for mark in marks if (page, mark) in self._notes]
-        paragraph.cites.extend((page, mark) for mark in known)
+        # A note may stand on the page after its mark, where the text runs to the foot.
+        known = [
+            (place, mark)
+            for mark in marks
+            for place in (page, page + 1)
+            if (place, mark) in self._notes
+        ][: len(marks)]
+        paragraph.cites.extend(known)
         if known or any(mark in self._marks for mark in marks):
             return ""
         is_power = value.isdigit() and before.text[-1:].isdigit() and not self._marks
@@ -125,10 +130,6 @@ def _is_broken_address(token: str, after: str) -> bool:
 
 def _ends_in_dash(token: str) -> bool:
     return len(token) > 1 and token[-1] in _DASHES and token[-2].isalnum()
-
-
-def _is_note_start(pieces: list[Piece]) -> bool:
-    return len(pieces) == 1
 
 
 def _with_blanks_after_marks(pieces: list[Piece], raised: set[int]) -> list[Piece]:
