@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 
 from documents.ingestion.parsers.encoding import Decoded
 from documents.ingestion.parsers.html.about import active_content, declared_language, metadata_of
-from documents.ingestion.parsers.html.blocks import BlockWalk, Page
+from documents.ingestion.parsers.html.blocks import BlockWalk
 from documents.ingestion.parsers.html.furniture import find_furniture
 from documents.ingestion.parsers.html.looks import look_at
 from documents.ingestion.parsers.html.notes import find_notes
+from documents.ingestion.parsers.html.page import Page
 from documents.ingestion.parsers.html.tree import Element, parse_tree
 from documents.ingestion.parsers.plain import parse_plain
 from documents.ingestion.parsers.scripts import detect_language

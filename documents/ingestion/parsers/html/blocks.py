@@ -8,12 +8,11 @@ text is taken flat.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass, field
 
 from documents.ingestion.parsers.html.lists import BULLET, OpenList, has_own_label, open_list
-from documents.ingestion.parsers.html.looks import NEVER_SHOWN, Looks
-from documents.ingestion.parsers.html.notes import Note, Notes
+from documents.ingestion.parsers.html.looks import NEVER_SHOWN
+from documents.ingestion.parsers.html.notes import Note, without_mark
+from documents.ingestion.parsers.html.page import COLLAPSED, Marker, OpenBlock, Page
 from documents.ingestion.parsers.html.raised import lowered_text, raised_text
 from documents.ingestion.parsers.html.tables import Table, read_table
 from documents.ingestion.parsers.html.tree import (
@@ -38,61 +37,12 @@ _HEADINGS = names("h1 h2 h3 h4 h5 h6")
 _MARKUP = re.compile(r"<[^>]*>")
 _BY_STYLE = names("hidden tiny white off_page")
 _ENDS_TERM = _HEADINGS | _LISTS | names("li pre listing xmp table blockquote dd")
-_COLLAPSED = re.compile(r"[ \t\n\r\f\u00a0]+")
 _PARAGRAPHS = re.compile(r"\n{2,}")
 _INVISIBLE = str.maketrans("", "", "\u00ad\u200b")  # places where a line may break
 _MAX_TABLES_IN_TABLES = 8
 _INDENT = "  "
 _MAX_INDENT = 12
 _EMPTY_BOX = re.compile(r"(?:\s*\[[ x]\]\s*)+\Z")
-
-
-@dataclass(slots=True)
-class Page:
-    """What every walk over one page needs."""
-
-    looks: Looks
-    notes: Notes
-    writer: TextWriter
-    left_out: Collection[Element] = ()
-    keeps_scripts: bool = False  # as hidden text
-    has_struck: bool = False
-    has_hidden: bool = False  # by its style: a page without script is no secret
-    told: set[Element] = field(default_factory=set)  # notes that are written
-
-    def hide(self, text: str, where: str) -> None:
-        """Keep text apart that a person does not see."""
-        if where == "silent" and self.keeps_scripts:
-            where = "hidden"
-        if where != "silent":
-            self.writer.hide(_COLLAPSED.sub(" ", text), where)
-
-
-@dataclass(slots=True)
-class _Open:
-    """The block that text flows into."""
-
-    kind: BlockKind = BlockKind.PARAGRAPH
-    level: int | None = None
-    is_tight: bool = True  # in a list: the text stands in the item itself
-    pieces: list[str] = field(default_factory=list)
-    plain: int = 0  # characters that are not bold
-    bold: int = 0
-
-
-@dataclass(slots=True)
-class _Marker:
-    """What is printed before the next block."""
-
-    text: str = ""
-    number: str | None = None
-    is_item: bool = False
-    terms: list[str] = field(default_factory=list)
-
-    @property
-    def prefix(self) -> str:
-        terms = f"{', '.join(self.terms).rstrip(':： ')}: " if self.terms else ""
-        return f"{self.text} {terms}" if self.text else terms
 
 
 class BlockWalk:
@@ -103,8 +53,8 @@ class BlockWalk:
         self._writer = writer
         self._depth = depth  # walks around this one
         self._path: list[Element] = []
-        self._block = _Open()
-        self._marker = _Marker()
+        self._block = OpenBlock()
+        self._marker = Marker()
         self._lists: list[OpenList] = []
         self._quotes = 0
         self._in_term = False
@@ -145,7 +95,7 @@ class BlockWalk:
             return
         text = text.translate(_INVISIBLE)
         if element not in self._page.looks.preformatted:
-            text = _COLLAPSED.sub(" ", text)
+            text = COLLAPSED.sub(" ", text)
         self._block.pieces.append(text)
         size = len(text.strip())
         if element in self._page.looks.bold:
@@ -180,11 +130,11 @@ class BlockWalk:
     def _enter_plain(self, element: Element) -> None:
         tag = element.tag
         if tag in _HEADINGS:
-            self._block = _Open(BlockKind.HEADING, int(tag[1]))
+            self._block = OpenBlock(BlockKind.HEADING, int(tag[1]))
         elif tag == "li":
             self._open_item(element)
         elif tag in ("pre", "listing", "xmp"):
-            self._block = _Open(BlockKind.CODE)
+            self._block = OpenBlock(BlockKind.CODE)
         elif tag == "blockquote":
             self._quotes += 1
         elif tag == "dt":
@@ -219,7 +169,7 @@ class BlockWalk:
         elif tag == "blockquote":
             self._quotes -= 1
         elif tag == "li":
-            self._marker = _Marker()
+            self._marker = Marker()
         elif tag in _LISTS and self._lists:
             self._lists.pop()
 
@@ -261,7 +211,7 @@ class BlockWalk:
     def _open_item(self, element: Element) -> None:
         around = self._marker.text
         if not self._lists:
-            self._marker = _Marker(BULLET, is_item=True)
+            self._marker = Marker(BULLET, is_item=True)
             return
         current = self._lists[-1]
         current.is_headed = False
@@ -269,14 +219,14 @@ class BlockWalk:
         number = current.label if printed and printed != BULLET else None
         if around not in ("", BULLET):  # an item that begins with a list shows both markers
             printed = f"{around} {printed}".rstrip()
-        self._marker = _Marker(printed, number, is_item=True)
+        self._marker = Marker(printed, number, is_item=True)
 
     def _close_term(self) -> None:
         if self._in_term:
             term = " ".join("".join(self._block.pieces).split())
             if term:
                 self._marker.terms.append(term)
-            self._block = _Open()
+            self._block = OpenBlock()
         self._in_term = False
         self._end_block()
 
@@ -285,7 +235,7 @@ class BlockWalk:
         if self._marker.terms:
             terms = ", ".join(self._marker.terms)
             self._marker.terms = []
-            self._block = _Open(pieces=[f"{terms.rstrip(':： ')}:"])
+            self._block = OpenBlock(pieces=[f"{terms.rstrip(':： ')}:"])
             self._end_block()
 
     # Blocks
@@ -295,28 +245,28 @@ class BlockWalk:
         if self._in_term:
             self._block.pieces.append(" ")
             return
-        block, self._block = self._block, _Open()
+        block, self._block = self._block, OpenBlock()
         self._raised.clear()
         if block.pieces:
             self._write_text(block)
         if self.cited and self._depth == 0:
             self._write_notes()
 
-    def _write_text(self, block: _Open) -> None:
+    def _write_text(self, block: OpenBlock) -> None:
         text = "".join(block.pieces)
         if block.kind is BlockKind.CODE:
             self._write(block, text.strip("\n").rstrip())
         else:
             text = joined_breaks(text)
-            lines = (_COLLAPSED.sub(" ", line).strip() for line in text.split("\n"))
+            lines = (COLLAPSED.sub(" ", line).strip() for line in text.split("\n"))
             for paragraph in _PARAGRAPHS.split("\n".join(lines).strip("\n")):
                 self._write(block, paragraph)
 
-    def _write(self, block: _Open, text: str) -> None:
+    def _write(self, block: OpenBlock, text: str) -> None:
         if not text.strip() or _EMPTY_BOX.match(text):
             return
         kind = self._kind(block.kind)
-        marker, self._marker = self._marker, _Marker()
+        marker, self._marker = self._marker, Marker()
         prefix = marker.prefix
         if marker.text == BULLET and has_own_label(text):
             prefix = prefix.removeprefix(f"{BULLET} ")
@@ -344,11 +294,11 @@ class BlockWalk:
             max(sum(not item.is_headed for item in self._lists) - 1, 0), _MAX_INDENT
         )
 
-    def _gap(self, block: _Open, *, has_marker: bool) -> str:
+    def _gap(self, block: OpenBlock, *, has_marker: bool) -> str:
         is_next_item = has_marker and block.is_tight and self._tight_before
         return LINE_GAP if is_next_item else PARAGRAPH_GAP
 
-    def _flags(self, block: _Open, kind: BlockKind) -> frozenset[str]:
+    def _flags(self, block: OpenBlock, kind: BlockKind) -> frozenset[str]:
         flags = set()
         if block.bold and not block.plain:
             flags.add("bold")
@@ -363,7 +313,7 @@ class BlockWalk:
         while self.cited:
             note = self.cited.pop(0)
             for index, text in enumerate(self._flat_blocks(note.holder)):
-                bare = text if index else f"{note.mark} {_without_mark(text, note.mark)}"
+                bare = text if index else f"{note.mark} {without_mark(text, note.mark)}"
                 self._writer.add(BlockKind.FOOTNOTE, bare)
 
     def _flat_blocks(self, root: Element) -> list[str]:
@@ -390,16 +340,10 @@ class BlockWalk:
         self._tight_before = False
         if table.caption:
             self._writer.add(BlockKind.PARAGRAPH, self._marker.prefix + table.caption)
-            self._marker = _Marker()
+            self._marker = Marker()
         for index, line in enumerate(table.lines):
-            prefix, self._marker = self._marker.prefix, _Marker()
+            prefix, self._marker = self._marker.prefix, Marker()
             gap = LINE_GAP if index else PARAGRAPH_GAP
             self._writer.add(BlockKind.TABLE_ROW, prefix + line, gap=gap)
         if self._depth == 0:
             self._write_notes()
-
-
-def _without_mark(text: str, mark: str) -> str:
-    """A note's text without the mark or counted label that it begins with."""
-    bare = re.escape(mark.strip("[]() "))
-    return re.sub(rf"\A(?:- )?(?:[\[(]?{bare}[\])]?|\d+\.)(?:[.:)\s]\s*|(?=\D))", "", text, count=1)

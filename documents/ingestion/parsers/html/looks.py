@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from documents.ingestion.parsers.html.colours import (
@@ -20,12 +20,12 @@ from documents.ingestion.parsers.html.colours import (
     parse_colour,
 )
 from documents.ingestion.parsers.html.css import Declarations, Stylesheet, keys_of
+from documents.ingestion.parsers.html.panels import find_panels
 from documents.ingestion.parsers.html.tree import (
     COMMENT,
     Closed,
     Element,
     Opened,
-    descendants,
     names,
     walk,
 )
@@ -53,7 +53,6 @@ _HEAVY = names("bold bolder 600 700 800 900")
 _STYLED_BY_KIND = _STRUCK | _BOLD | _PREFORMATTED
 _SPECIAL = _STYLED_BY_KIND | _SILENT | NEVER_SHOWN | _ASIDES.keys() | {COMMENT, "button", "dialog"}
 _SPOKEN = names("h1 h2 h3 h4 h5 h6 p dt summary")
-_PANEL_TAGS = names("div section p ul ol dl")
 _FAINT = 0.05
 _TINY = 3.0  # px
 _FAR = 500.0  # px
@@ -93,7 +92,7 @@ class _State:
 def look_at(root: Element) -> Looks:
     """Find out how each element of a page looks."""
     stylesheet = Stylesheet.of(root)
-    panels = _panels(root)
+    panels = find_panels(root)
     looks = Looks()
     around: Counter[str] = Counter()  # keys of the elements that the walk is inside of
     states = [_State()]
@@ -287,38 +286,3 @@ def _pixels(value: str) -> float:
     if unit == "%":
         return float(match[1]) * 8
     return float(match[1]) * _PIXELS.get(unit, 16.0)
-
-
-def _panels(root: Element) -> set[Element]:
-    """What a control on the page opens, named by it or right after it, and such buttons."""
-    named: set[str] = set()
-    candidates: list[Element] = []
-    after_button: set[Element] = set()
-    for element in descendants(root):
-        named.update(_named_by(element))
-        if element.get("id") or element.get("role"):
-            candidates.append(element)
-        after_button.update(_after_buttons(element))
-    panels = {
-        element
-        for element in candidates
-        if element.get("id") in named or element.get("role").lower() == "tabpanel"
-    }
-    return panels | after_button
-
-
-def _named_by(element: Element) -> list[str]:
-    named = element.get("aria-controls").split()
-    if "data-toggle" in element.attributes or "data-bs-toggle" in element.attributes:
-        target = element.get("data-target") or element.get("data-bs-target")
-        named.append((target or element.get("href")).lstrip("#"))
-    return [name for name in named if name]
-
-
-def _after_buttons(parent: Element) -> Iterator[Element]:
-    before: Element | None = None
-    for child in parent.elements():
-        if child.tag in _PANEL_TAGS and before is not None and before.tag == "button":
-            yield before
-            yield child
-        before = before if child.tag == COMMENT else child

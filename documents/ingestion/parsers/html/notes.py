@@ -212,3 +212,9 @@ def _is_empty_without(element: Element, gone: Collection[Element]) -> bool:
     return not text.strip() and all(
         child.tag in _HEADINGS or child.tag == "hr" or not text_of(child) for child in left
     )
+
+
+def without_mark(text: str, mark: str) -> str:
+    """A note's text without the mark or counted label that it begins with."""
+    bare = re.escape(mark.strip("[]() "))
+    return re.sub(rf"\A(?:- )?(?:[\[(]?{bare}[\])]?|\d+\.)(?:[.:)\s]\s*|(?=\D))", "", text, count=1)
