@@ -33,6 +33,7 @@ _RULER = re.compile(r"\s*([=\-~_*#^])\1{2,}\s*\Z")
 _HYPHENATED = re.compile(r"([^\W\d_]{2,})[-\u2010]\Z")
 _SOFT = "\v"
 _MIN_WIDTH, _MAX_WIDTH = 50, 132  # columns
+_NEARLY = 0.8  # of the text's width, from which a paragraph's own width counts
 _MIN_SHARE = 0.5  # of breaks inside paragraphs that width made, where a text is wrapped
 
 
@@ -57,9 +58,19 @@ def wrap_width(paragraphs: Sequence[Sequence[str]]) -> int | None:
     width = widths[min(int(len(widths) * 0.95), len(widths) - 1)]
     if not _MIN_WIDTH <= width <= _MAX_WIDTH:
         return None
-    pairs = [pair for lines in paragraphs for pair in pairwise(lines)]
-    full = sum(_is_full(line, after, width) for line, after in pairs)
-    return width if full >= _MIN_SHARE * len(pairs) else None
+    full = breaks = 0
+    for lines in paragraphs:
+        own = _own_width(lines, width)
+        full += sum(_is_full(line, after, own) for line, after in pairwise(lines))
+        breaks += len(lines) - 1
+    return width if full >= _MIN_SHARE * breaks else None
+
+
+def _own_width(lines: Sequence[str], width: int) -> float:
+    """A paragraph's own width, since writers by hand keep none exactly."""
+    widest = max((columns(line) for line in lines[:-1]), default=0)
+    is_long = len(lines) > 2 and _NEARLY * width <= widest <= width
+    return widest if is_long else 0.92 * width
 
 
 def join_lines(lines: Sequence[str], width: int, words: str = "") -> list[str]:
@@ -70,14 +81,11 @@ def join_lines(lines: Sequence[str], width: int, words: str = "") -> list[str]:
         width: columns at which its text was broken.
         words: the whole text; a word that it holds in one piece loses its hyphen at a break.
     """
+    own = _own_width(lines, width)
     joined: list[str] = []
     last = ""  # as it stood: what was joined before is not counted
     for line in lines:
-        if (
-            joined
-            and _is_full(last, line, width)
-            and _goes_on(last, line, is_first=len(joined) == 1)
-        ):
+        if joined and _is_full(last, line, own) and _goes_on(last, line, is_first=len(joined) == 1):
             joined[-1] = _join(joined[-1], line.strip(), words)
         else:
             joined.append(line)
@@ -102,7 +110,7 @@ def _joined_paragraph(text: str) -> str:
     return "\n".join(join_lines(lines, widest) if is_wrapped else lines)
 
 
-def _is_full(line: str, after: str, width: int) -> bool:
+def _is_full(line: str, after: str, width: float) -> bool:
     """Whether the first word of the next line would not have fitted on this one."""
     if columns(line) < 0.5 * width:
         return False
