@@ -91,7 +91,7 @@ def parsed(text: str | bytes = DEFAULT_TEXT, **fields: Any) -> PolicyVersion:
     """A version that awaits approval (or was held, or failed)."""
     made = received(text, **fields)
     # In this process: a child for each row that a test needs would take most of its time.
-    with mock.patch.object(pipeline, "parse_confined", _parse_here):
+    with mock.patch.object(pipeline, "read_confined", _parse_here):
         pipeline.ingest_version(made.pk)
     return version(made.pk)
 
