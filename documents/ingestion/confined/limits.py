@@ -27,8 +27,8 @@ class Limits:
 
     @property
     def wall_seconds(self) -> float:
-        """When the parent gives up: on a busy machine a second of work takes longer."""
-        return 2.0 * self.cpu_seconds + 5.0
+        """When the parent gives up: on a busy machine a second of work takes several."""
+        return 4.0 * self.cpu_seconds + 10.0
 
 
 @dataclass(frozen=True, slots=True)
