@@ -25,6 +25,8 @@ _MIN_STRETCH = 0.4  # what all of them do: a line may be a little too long
 _MIN_COLUMN = 60.0  # points
 _MIN_ROWS = 2
 _MIN_LIST = 5
+_MAX_LABEL = 5  # letters
+_TABLE_LETTERS = 40  # a table counts as a long line
 _MAX_LOOK = 8  # lines of other columns may lie between
 _SURE_ROWS = 8
 _MAX_TRIED = 12
@@ -50,6 +52,15 @@ class _Zone:
     last: int
     left: float
     right: float
+
+
+@dataclass(slots=True)
+class _Part:
+    """A stretch of a line without a wide gap."""
+
+    left: float
+    right: float
+    letters: int
 
 
 def reading_order(lines: Sequence[Line]) -> list[Region]:
@@ -222,30 +233,44 @@ def _are_lists(before: list[Line], after: list[Line]) -> bool:
 
 def _is_prose(lines: list[Line]) -> bool:
     """Whether lines mostly fill their columns with words, as cells and marks do not."""
-    return all(_is_prose_column(column) for column in _apart(lines))
+    parts = [part for line in lines for part in _parts(line)]
+    groups = [group for group in _apart(parts) if len(group) > 1 or len(parts) == 1]
+    return bool(groups) and all(_is_prose_column(group) for group in groups)
 
 
-def _apart(lines: list[Line]) -> list[list[Line]]:
-    """Lines in groups that share no stretch of the page's width: columns, where not level."""
-    groups: list[list[Line]] = []
+def _parts(line: Line) -> list[_Part]:
+    """A line's stretches between wide gaps, without labels such as `(iv)`."""
+    if not line.words:
+        return [_Part(line.box[0], line.box[2], _TABLE_LETTERS)]
+    parts: list[_Part] = []
+    for word in line.words:
+        count = sum(2 if is_cjk(c) else 1 for c in word.text)
+        if parts and word.box[0] - parts[-1].right < _MIN_GUTTER * line.size:
+            parts[-1].right = max(parts[-1].right, word.box[2])
+            parts[-1].letters += count
+        else:
+            parts.append(_Part(word.box[0], word.box[2], count))
+    return [p for p in parts if p.letters > _MAX_LABEL] or parts
+
+
+def _apart(parts: list[_Part]) -> list[list[_Part]]:
+    """Parts in groups that share no stretch of the page's width: columns."""
+    groups: list[list[_Part]] = []
     reach = -math.inf
-    for line in sorted(lines, key=lambda line: line.box[0]):
-        if line.box[0] > reach:
+    for part in sorted(parts, key=lambda part: part.left):
+        if part.left > reach:
             groups.append([])
-        groups[-1].append(line)
-        reach = max(reach, line.box[2])
+        groups[-1].append(part)
+        reach = max(reach, part.right)
     return groups
 
 
-def _is_prose_column(lines: list[Line]) -> bool:
-    width = max(line.box[2] for line in lines) - min(line.box[0] for line in lines)
+def _is_prose_column(parts: list[_Part]) -> bool:
+    width = max(part.right for part in parts) - min(part.left for part in parts)
     if width < _MIN_COLUMN:
         return False
-    texts = [line for line in lines if line.words]
-    if not texts:
-        return True
-    letters = sum(_letters(line) for line in texts) / len(texts)
-    full = sum(line.box[2] - line.box[0] >= 0.6 * width for line in texts) / len(texts)
+    letters = sum(part.letters for part in parts) / len(parts)
+    full = sum(part.right - part.left >= 0.6 * width for part in parts) / len(parts)
     return letters >= 11 and full >= 0.45
 
 

@@ -20,6 +20,7 @@ _HAN = re.compile(
     r"第\s*[一二三四五六七八九十百千零〇○\d]+\s*[條条章節节編编款目部]|[（(][一二三四五六七八九十\d]+[)）]"
     r"|[一二三四五六七八九十]+、|[\d０-９]+[、．]"
 )
+_LABEL = re.compile(r"(\(?)(\d{1,3}(?:\.\d{1,3})*|[a-zA-Z])([.)]?)\s+(?=\S)")
 _ENDS = re.compile(r"[.!?:;。！？：；…](?:[\"”’')\]」』）]*)$|[;；](?:\s+(?:and|or|and/or))$")
 _CLOSED = re.compile(r"[.!?。！？…][\"”’')\]」』）]*$")
 PRIVATE_BULLETS = {
@@ -53,6 +54,27 @@ def is_strong_label(text: str) -> bool:
     if found:
         return text[found.end() :].lstrip()[:1].isupper()
     return bool(BULLET.match(text) or _HAN.match(text))
+
+
+def follows_label(before: str, text: str) -> bool:
+    """Whether two lines begin with labels of one kind that follow each other: `(a)`, `(b)`."""
+    one, other = _LABEL.match(before), _LABEL.match(text)
+    if one is None or other is None:
+        return False
+    signs = one.group(1) + one.group(3)
+    if signs != other.group(1) + other.group(3) or not _is_next(one.group(2), other.group(2)):
+        return False
+    return bool(signs) or text[other.end() :][:1].isupper()
+
+
+def _is_next(value: str, following: str) -> bool:
+    *head, last = value.split(".")
+    *head_after, last_after = following.split(".")
+    if head != head_after:
+        return False
+    if last.isdigit() and last_after.isdigit():
+        return int(last_after) == int(last) + 1
+    return len(last) == len(last_after) == 1 and ord(last_after) == ord(last) + 1
 
 
 def ends_sentence(text: str) -> bool:

@@ -66,6 +66,7 @@ def split_notes(
     first = _first_note(region.lines, body_size, cited, height)
     if first is None:
         return region, []
+    first = _with_continuation(region.lines, first, body_size)
     return replace(region, lines=region.lines[:first]), list(region.lines[first:])
 
 
@@ -83,6 +84,14 @@ def _first_note(
         if is_marked and line.baseline > 0.3 * height:
             found = index
     return found
+
+
+def _with_continuation(lines: Sequence[Line], first: int, body_size: float) -> int:
+    """Where small lines that go on with the note of the column before begin."""
+    begun = first
+    while begun and lines[begun - 1].words and lines[begun - 1].size < _SMALLER * body_size:
+        begun -= 1
+    return begun if text_of(lines[begun])[:1].islower() else first
 
 
 def _is_note_tail(lines: Sequence[Line], index: int, cited: set[str]) -> bool:

@@ -18,6 +18,7 @@ from documents.ingestion.parsers.pdf.glyphs import is_cjk
 from documents.ingestion.parsers.pdf.lines import in_reading_order, is_rtl, text_of
 from documents.ingestion.parsers.pdf.markers import (
     ends_sentence,
+    follows_label,
     is_closed,
     is_strong_label,
     opens_clause,
@@ -147,6 +148,8 @@ def _belongs(paragraph: Paragraph, line: Line, region: Region, setting: Setting)
         return False
     had_room = _had_room(above, line, region)
     if _changes_weight(paragraph, line, had_room=had_room):
+        return False
+    if follows_label(text_of(paragraph.lines[0][1]), text):
         return False
     if is_strong_label(text) and (had_room or ends_sentence(before)):
         return False
