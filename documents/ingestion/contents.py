@@ -10,9 +10,11 @@ from documents.ingestion.numbering import Label, Scheme
 
 _LEADERS = re.compile(
     r"\.(?: ?\.){3,}+\s*[\divx]{0,5}$|…{2,}\s*\d{0,4}$|\t\s*\d{1,4}$|_{4,}\s*\d*$"
+    r"|[A-Za-z)’'\d]\s*(?:[-–—·](?: ?[-–—·]){3,}+)\s*[\divx]{0,5}$"
 )
 _CONTENTS = re.compile(
-    r"(?:table of contents|contents|index|目錄|目录|目次|inhalt|inhaltsverzeichnis|sommaire)\s*:?$",
+    r"(?:table of contents?(?:\s+page)?|contents?|index|目錄|目录|目次|inhalt|inhaltsverzeichnis|"
+    r"sommaire)\s*:?$",
     re.IGNORECASE,
 )
 _LAST_NUMBER = re.compile(r"[^\W\d_][^\d]*\s(\d{1,4})$")
@@ -20,6 +22,7 @@ _MIN_RUN = 4
 _MIN_SHARE = 0.6
 _MAX_JUMP = 60  # pages between two entries
 _MAX_FOOT_WORDS = 12  # a page's foot between two entries
+_REACH = 2  # lines from an entry to the next
 _PAGE_AT_END = re.compile(r"[\s.…_]*\d{0,4}$")
 
 
@@ -37,7 +40,21 @@ def contents_lines(lines: Sequence[Line], labels: Sequence[Label | None]) -> set
         neighbours = (index - 1, index + 1)
         if is_repeated and any(0 <= i < len(lines) and repeated[i] for i in neighbours):
             found.add(index)
-    return found | _paged_runs(lines, labels)
+    return _filled(found | _paged_runs(lines, labels), lines, labels)
+
+
+def _filled(found: set[int], lines: Sequence[Line], labels: Sequence[Label | None]) -> set[int]:
+    """With the entries in the midst of others that come again in other words."""
+    between = {
+        index
+        for index, label in enumerate(labels)
+        if label is not None
+        and lines[index].level is None
+        and len(lines[index].text.split()) <= _MAX_FOOT_WORDS
+        and not found.isdisjoint(range(index - _REACH, index))
+        and not found.isdisjoint(range(index + 1, index + _REACH + 1))
+    }
+    return found | between
 
 
 def _come_again(keys: Sequence[object], lines: Sequence[Line]) -> list[bool]:

@@ -33,7 +33,7 @@ class Enumerations:
         """Whether `1.` is an item inside the section that is open, not a section."""
         line, value = self._around.lines[index], label.value[0]
         if self._around.is_mostly_marked or self._count.container in _ARTICLES:
-            return True
+            return not self._holds_numbers(index, label, form)
         fit = self._count.fit(label)
         top_indent = self._count.top_indent
         if top_indent is not None and line.indent > top_indent + _MAX_INDENT_STEP:
@@ -48,6 +48,13 @@ class Enumerations:
             self._run, self._line = 1, index
             return True
         return False
+
+    def _holds_numbers(self, index: int, label: Label, form: Form) -> bool:
+        """Whether `2. Probation` has a `2.1` of its own before the count goes on: no item has."""
+        inner = self._around.next_place(index, Scheme.DECIMAL, (*label.value, 1))
+        after = self._around.next_place(index, Scheme.DECIMAL, (label.value[0] + 1,))
+        is_near = inner is not None and (after is None or inner < after)
+        return form is Form.TITLE and is_near and self._around.stands_free(index)
 
     def _begins(self, index: int, rest: str, form: Form, fit: Fit) -> bool:
         line, following = self._around.lines[index], self._around.label(index + 1)

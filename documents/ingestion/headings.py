@@ -14,7 +14,7 @@ from documents.ingestion.enumerations import Enumerations
 from documents.ingestion.lines import Line
 from documents.ingestion.numbering import Label, Scheme
 from documents.ingestion.openings import Heading, open_numbered, reads_as_title
-from documents.ingestion.sequence import MAX_DEEP_GAP, Fit
+from documents.ingestion.sequence import MAX_DEEP_GAP, MAX_GAP, Fit
 from documents.ingestion.surroundings import TEXT_KINDS, Form, Surroundings
 from documents.ingestion.unnumbered import is_unnumbered_heading
 from documents.records import ParsedDocument
@@ -105,7 +105,8 @@ class _Finder:
         """`8 Hours and availability` after 7 is a heading, though it begins like a period."""
         fits = self._count.fit(label) is Fit.NEXT or label.value == (1,)
         is_long = len(rest.split()) > 1 or (not rest.isascii() and len(rest) > 3)
-        return fits and is_long and not label.is_glued and titles.begins_words(rest)
+        is_closed = label.delimiter == "." and rest[:1].isupper()  # `1. Hours`, not `8 hours`
+        return fits and (is_long or is_closed) and not label.is_glued and titles.begins_words(rest)
 
     def _restarts(self, label: Label) -> bool:
         return label.scheme is Scheme.DECIMAL and self._count.fit(label) is Fit.RESTART
@@ -160,8 +161,10 @@ class _Finder:
 
     def _takes_decimal(self, index: int, label: Label, rest: str, form: Form) -> bool:
         is_titled = form is Form.TITLE and self._names_a_subject(label, rest)
-        is_measure = titles.is_measure(rest) and not is_titled
         is_next = self._count.fit(label) is Fit.NEXT
+        # `5.1 Hours of work are …`: amounts and dates are not written like this.
+        is_clause = is_next and len(label.value) > 1 and rest[:1].isupper() and rest[1:2].islower()
+        is_measure = titles.is_measure(rest) and not is_titled and not is_clause
         if is_measure or (label.value[0] > _MAX_TOP_DECIMAL and not is_next):
             return False
         if len(label.value) == 1:
@@ -180,8 +183,17 @@ class _Finder:
             is_first_of_its_kind = label.value[-1] == 1 or not self._around.is_mostly_marked
             return is_first_of_its_kind and label.value[-1] <= MAX_DEEP_GAP
         if fit is Fit.FAR:
-            return form is Form.TITLE and self._lines[index].is_after_blank
+            is_titled = form is Form.TITLE and self._lines[index].is_after_blank
+            return is_titled or self._recovers(index, label, rest)
         return fit in (Fit.NEXT, Fit.RESTART)
+
+    def _recovers(self, index: int, label: Label, rest: str) -> bool:
+        """Whether the count goes on here after a number between was missed."""
+        last = self._count.decimal or ()
+        steps = label.value[0] - last[0] if last else 0
+        is_near = 0 < steps <= MAX_GAP and label.value[-1] <= _MAX_FIRST
+        is_free = self._around.stands_free(index) and titles.begins_words(rest)
+        return is_near and is_free and self._around.counts_on(index, label, 1)
 
     def _takes_top_decimal(self, index: int, label: Label, rest: str, form: Form) -> bool:
         if self._lists.holds(index, label, rest, form):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -172,7 +173,7 @@ def _decimal(line: str) -> Label | None:
     if match is None:
         return None
     number = match["number"] + (match["suffix"] or "")
-    value = tuple(int(part) for part in match["number"].split("."))
+    value = _without_zeros(int(part) for part in match["number"].split("."))
     if match["suffix"]:
         value = (*value, ord(match["suffix"].lower()) - 96)
     rest = line[match.end() : match.end() + 1]
@@ -290,7 +291,7 @@ def _number_value(number: str) -> tuple[int, ...] | None:
         return (han_value(number),)
     digits = _DIGITS.fullmatch(number)
     if digits:
-        value = tuple(int(part) for part in re.split(r"[.\-]", digits["digits"]))
+        value = _without_zeros(int(part) for part in re.split(r"[.\-]", digits["digits"]))
         letter, latin = digits["letter"], (digits["latin"] or "").lower()
         if letter or latin:
             value = (*value, ord(letter.lower()) - 96 if letter else LATIN_SUFFIXES[latin])
@@ -304,6 +305,14 @@ def _number_value(number: str) -> tuple[int, ...] | None:
         value = (ord(lettered[1]) - 64,)
         return (*value, int(lettered[2])) if lettered[2] else value
     return None
+
+
+def _without_zeros(parts: Iterable[int]) -> tuple[int, ...]:
+    """`2.0` stands above `2.1`, where others print `2`."""
+    value = tuple(parts)
+    while len(value) > 1 and value[-1] == 0:
+        value = value[:-1]
+    return value
 
 
 def _compact(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
-_MAX_GAP = 5
+MAX_GAP = 5
 MAX_DEEP_GAP = 30
 
 
@@ -26,7 +26,7 @@ def follow(last: tuple[int, ...], value: tuple[int, ...]) -> Fit:
         step = value[-1] - (last[depth - 1] if depth <= len(last) else 0)
         if step == 1:
             return Fit.NEXT
-        limit = _MAX_GAP if depth == 1 else MAX_DEEP_GAP
+        limit = MAX_GAP if depth == 1 else MAX_DEEP_GAP
         return Fit.AHEAD if 1 < step <= limit else (Fit.BACK if step < 1 else Fit.FAR)
     if value < last:
         return Fit.BACK

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from documents.ingestion.gaps import gap_notices
 from documents.ingestion.headings import find_headings
-from documents.ingestion.numbering import Scheme
+from documents.ingestion.numbering import Label, Scheme
 from documents.ingestion.openings import Heading
 from documents.ingestion.paging import Paging
 from documents.records import Notice, ParsedDocument, SectionRecord
@@ -141,13 +141,14 @@ def _record(
 
 def _close(stack: list[_Open], heading: Heading, text: str) -> None:
     """Close the sections that end where `heading` begins; the last one left encloses it."""
-    scheme = heading.label.scheme if heading.label else None
+    label = heading.label
+    scheme = label.scheme if label else None
     if heading.level is not None:
         _close_for_marked(stack, heading)
-    elif scheme is None:
+    elif label is None or scheme is None:
         _close_while(stack, lambda top: not top.is_marked and top.scheme not in _ENCLOSING)
     elif scheme is Scheme.DECIMAL:
-        _close_for_decimal(stack, heading)
+        _close_for_decimal(stack, heading, label)
     elif scheme in _RANKS:
         _close_for_keyword(stack, heading, scheme, text)
     elif scheme is Scheme.LETTERED_DECIMAL:
@@ -163,29 +164,32 @@ def _close_while(stack: list[_Open], test: Callable[[_Open], bool]) -> None:
 
 def _close_for_marked(stack: list[_Open], heading: Heading) -> None:
     level = heading.level or 1
-    value = heading.label.value if heading.label else ()
-    is_decimal = heading.label is not None and heading.label.scheme is Scheme.DECIMAL
+    label = heading.label
     for index in range(len(stack) - 1, -1, -1):
         entry = stack[index]
-        if is_decimal and entry.heading.level == level and _encloses(entry, value):
+        if label is None or label.scheme is not Scheme.DECIMAL:
+            break
+        if entry.heading.level == level and _encloses(entry, label):
             del stack[index + 1 :]
             return
     _close_while(stack, lambda top: top.heading.level is None or top.heading.level >= level)
 
 
-def _encloses(entry: _Open, value: tuple[int, ...]) -> bool:
-    is_shorter = 0 < len(entry.value) < len(value)
-    return (
-        entry.scheme is Scheme.DECIMAL and is_shorter and value[: len(entry.value)] == entry.value
-    )
+def _encloses(entry: _Open, label: Label) -> bool:
+    """Whether an open number stands above another: `12` above `12.1`, but beside `12A`."""
+    value = label.value
+    depth = len(value) - (2 if label.number[-1].isalpha() else 1)
+    if entry.scheme is not Scheme.DECIMAL or not 0 < len(entry.value) <= depth:
+        return False
+    is_inserted = (entry.heading.number or "")[-1:].isalpha()
+    return not is_inserted and value[: len(entry.value)] == entry.value
 
 
-def _close_for_decimal(stack: list[_Open], heading: Heading) -> None:
-    value = heading.label.value if heading.label else ()
+def _close_for_decimal(stack: list[_Open], heading: Heading, label: Label) -> None:
     if heading.restarts:
         return
     for index in range(len(stack) - 1, -1, -1):
-        if _encloses(stack[index], value):
+        if _encloses(stack[index], label):
             del stack[index + 1 :]
             return
     for index, entry in enumerate(stack):

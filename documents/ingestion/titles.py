@@ -46,6 +46,7 @@ _UNIT = re.compile(
     rf"(?:(?:{'|'.join(_UNIT_WORDS.split())}|per cent|[ap]\.m\.)(?!\w)|[%°€$£¥‰]|[×x]\s?\d)",
     re.IGNORECASE,
 )
+_MONTH_OF_A_NAME = re.compile(r"(?:May|March)\s+[A-Z][a-z]")
 _HAN_UNIT = re.compile("[日天個个年月週周小時时元歲岁人次分％%度公]")
 _TABLE_ROW_END = re.compile(
     r"\d[\d.,]*\s*(?:[%€$£¥]|[A-Z]{3}|euros?|dollars?|days?|hours?|kg|km)$|[€$£¥]\s?\d[\d.,]*$"
@@ -138,7 +139,12 @@ def ends_closed(text: str) -> bool:
 
 
 def is_measure(rest: str) -> bool:
-    """Whether what follows a number makes it an amount, a period or a date."""
+    """Whether what follows a number makes it an amount, a period or a date.
+
+    `May Day` does not, though `5 May` is a date.
+    """
+    if _MONTH_OF_A_NAME.match(rest):
+        return False
     if _has_han(rest[:1]):
         return _HAN_UNIT.match(rest) is not None
     return _UNIT.match(rest) is not None

@@ -372,3 +372,43 @@ def test_sections_cover_the_text_without_overlap(lines: list[str], name: str) ->
         assert section.start <= section.body_start <= section.end
         assert section.parent is None or section.parent < section.ordinal
         assert section.title is None or len(section.title) < 200
+
+
+def test_a_number_with_a_zero_stands_above_its_clauses() -> None:
+    text = "1.0 PURPOSE\n\n1.1 We set limits.\n\n2.0 SCOPE\n\n2.1 All staff are bound.\n"
+    found = [(s.number, s.path) for s in sections(text)]
+    assert [number for number, _ in found] == ["1.0", "1.1", "2.0", "2.1"]
+    assert found[3][1] == ("2.0 SCOPE", "2.1")
+
+
+@pytest.mark.parametrize("leader", ["-----", ".....", "_____", "- - - - -", "–––––", "·····"])
+def test_any_leaders_make_a_table_of_contents(leader: str) -> None:
+    listed = "".join(f"{n}.0 {name} {leader} {n + 3}\n" for n, name in enumerate(["AIM", "USE"], 1))
+    text = f"CONTENTS\n\n{listed}\n1.0 AIM\n\nWe protect data.\n\n2.0 USE\n\nUse it well.\n"
+    assert [pair for pair in outline(text) if pair[0]] == [("1.0", "AIM"), ("2.0", "USE")]
+
+
+def test_decimals_begin_anew_in_every_keyword_section() -> None:
+    part = (
+        "SECTION {0}: {1}\n\n1. HOURS OF {1}\n\n1.1 We {1} for eight hours.\n\n"
+        "1.2 Breaks {1} too.\n\n2. MAY DAY\n\n2.1 May Day is for {1}.\n\n"
+        "3. LEAVE TO {1}\n\n3.1 Leave is agreed by {1}.\n\n"
+    )
+    numbers = [s.number for s in sections(part.format(1, "WORK") + part.format(2, "REST"))]
+    inner = ["1", "1.1", "1.2", "2", "2.1", "3", "3.1"]
+    assert numbers == ["SECTION 1", *inner, "SECTION 2", *inner]
+
+
+def test_a_lost_number_loses_none_after_it() -> None:
+    text = (
+        "1. Hours\n1.1 Staff work eight hours.\n1.2 Breaks are paid.\n\n"
+        "3.1 Leave is agreed in writing.\n3.2 It may be refused.\n4. Pay\n4.1 Pay is monthly.\n"
+    )
+    numbers = [s.number for s in sections(text)]
+    assert numbers == ["1", "1.1", "1.2", "3.1", "3.2", "4", "4.1"]
+
+
+def test_an_inserted_number_stands_beside_the_one_before() -> None:
+    text = "12. Notices\nBy post.\n\n12A. Electronic notices\nBy mail.\n\n12.1 Post is slow.\n"
+    paths = {s.number: s.path for s in sections(text)}
+    assert paths["12A"] == ("12A Electronic notices",)
