@@ -49,6 +49,8 @@ EXPECTED = (
 DIFFERENCES = {
     "copy-protected.pdf": "opens without a password: the owner's password forbids copying only, "
     "and whoever uploads it answers for that",
+    "protected_sample.docx": "the password guards editing only; the text is not encrypted, and "
+    "Word shows it to anybody",
 }
 ENOUGH_CHARACTERS = 200  # what another reader found, from which on we must find text too
 
