@@ -10,7 +10,7 @@ from documents.ingestion.numbering import Label, Scheme
 
 _LEADERS = re.compile(
     r"\.(?: ?\.){3,}+\s*[\divx]{0,5}$|…{2,}\s*\d{0,4}$|\t\s*\d{1,4}$|_{4,}\s*\d*$"
-    r"|[A-Za-z)’'\d]\s*(?:[-–—·](?: ?[-–—·]){3,}+)\s*[\divx]{0,5}$"
+    r"|[A-Za-z)’'\d]\s*(?:[-–—·](?: ?[-–—·]){3,}+)\s*[\divx]{1,5}$"
 )
 _CONTENTS = re.compile(
     r"(?:table of contents?(?:\s+page)?|contents?|index|目錄|目录|目次|inhalt|inhaltsverzeichnis|"

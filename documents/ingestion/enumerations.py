@@ -54,17 +54,28 @@ class Enumerations:
         inner = self._around.next_place(index, Scheme.DECIMAL, (*label.value, 1))
         after = self._around.next_place(index, Scheme.DECIMAL, (label.value[0] + 1,))
         is_near = inner is not None and (after is None or inner < after)
-        return form is Form.TITLE and is_near and self._around.stands_free(index)
+        is_printed = bool(label.delimiter) or not self._around.lines[index].is_inline
+        is_titled = form is Form.TITLE and is_printed
+        return is_titled and is_near and self._around.stands_free(index)
 
     def _begins(self, index: int, rest: str, form: Form, fit: Fit) -> bool:
         line, following = self._around.lines[index], self._around.label(index + 1)
-        if fit is Fit.BACK or (following is not None and following.value == (1,)):
+        if fit is Fit.BACK or self._begins_below(following):
             return True
         is_item = line.kind is BlockKind.LIST_ITEM and bool(self._around.marked_count)
         if is_item and form is Form.CLAUSE:
             return True
         is_introduced = self._around.follows_lead_in(index)
         return is_introduced and not self._begins_clauses(index, rest, fit)
+
+    @staticmethod
+    def _begins_below(following: Label | None) -> bool:
+        """Whether the next line begins the same count, as in a table of contents."""
+        return (
+            following is not None
+            and following.scheme is Scheme.DECIMAL
+            and (following.value == (1,))
+        )
 
     def _begins_clauses(self, index: int, rest: str, fit: Fit) -> bool:
         """Whether `the parties agree as follows:` leads to the clauses of the whole document."""

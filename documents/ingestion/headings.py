@@ -77,7 +77,7 @@ class _Finder:
             return None
         if label is not None:
             return self._numbered(index, line, label)
-        if line.is_inline or not is_unnumbered_heading(self._around, index, self._media_type):
+        if not is_unnumbered_heading(self._around, index, self._media_type):
             return None
         return Heading(line.start, line.end, None, titles.tidy_title(line.text.rstrip(":")))
 
@@ -161,6 +161,8 @@ class _Finder:
 
     def _takes_decimal(self, index: int, label: Label, rest: str, form: Form) -> bool:
         is_titled = form is Form.TITLE and self._names_a_subject(label, rest)
+        if self._lines[index].lead:
+            return self._count.fit(label) is not Fit.BACK
         is_next = self._count.fit(label) is Fit.NEXT
         # `5.1 Hours of work are …`: amounts and dates are not written like this.
         is_clause = is_next and len(label.value) > 1 and rest[:1].isupper() and rest[1:2].islower()
@@ -196,7 +198,9 @@ class _Finder:
         return is_near and is_free and self._around.counts_on(index, label, 1)
 
     def _takes_top_decimal(self, index: int, label: Label, rest: str, form: Form) -> bool:
-        if self._lists.holds(index, label, rest, form):
+        if self._around.is_bold_top(index, form):
+            return True
+        if self._around.is_between_bold_tops(index) or self._lists.holds(index, label, rest, form):
             return False
         if self._around.is_of_minor_style(label):
             return False

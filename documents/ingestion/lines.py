@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from documents.ingestion.cuts import cut_points
+from documents.ingestion.cuts import cut_points, titled_numbers
 from documents.records import Block, BlockKind, ParsedDocument
 
 _CUT_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST_ITEM})
@@ -32,6 +32,7 @@ class Line:
     level: int | None = None
     is_bold: bool = False
     is_inline: bool = False
+    lead: int = 0  # characters of a title that stands before its number
 
 
 def read_lines(parsed: ParsedDocument) -> list[Line]:
@@ -39,6 +40,7 @@ def read_lines(parsed: ParsedDocument) -> list[Line]:
     blocks = parsed.blocks
     starts = [block.start for block in blocks]
     spans = _spans(parsed.text, blocks)
+    titled = titled_numbers(parsed.text)
     lines: list[Line] = []
     for index, (start, end) in enumerate(spans):
         raw = parsed.text[start:end]
@@ -59,13 +61,18 @@ def read_lines(parsed: ParsedDocument) -> list[Line]:
             level=block.level if block and block.kind is BlockKind.HEADING else None,
             is_bold=bool(block and "bold" in block.flags),
         )
-        lines.extend(_cut(line))
+        lines.extend(_cut(line, titled))
     return lines
 
 
-def _cut(line: Line) -> Iterator[Line]:
+def _cut(line: Line, titled: Mapping[int, int]) -> Iterator[Line]:
     """A line with the places where it could be several; nearly always the line itself."""
     points = cut_points(line.text) if line.kind in _CUT_KINDS and line.level is None else []
+    if titled and line.level is None:
+        points = _with_titles(line, points, titled)
+    if not points and line.start not in titled:
+        yield line
+        return
     borders = [0, *points, len(line.text)]
     for number, (start, end) in enumerate(pairwise(borders)):
         text = line.text[start:end].rstrip()
@@ -80,7 +87,19 @@ def _cut(line: Line) -> Iterator[Line]:
             level=line.level,
             is_bold=line.is_bold,
             is_inline=number > 0,
+            lead=titled.get(line.start + start, line.start + start) - line.start - start,
         )
+
+
+def _with_titles(line: Line, points: Sequence[int], titled: Mapping[int, int]) -> list[int]:
+    """The cuts with those before titles, in place of those between a title and its number."""
+    leads = {
+        start - line.start: number - line.start
+        for start, number in titled.items()
+        if line.start <= start < line.end
+    }
+    within = {point for start, number in leads.items() for point in range(start + 1, number + 1)}
+    return sorted({*points, *leads} - within - {0})
 
 
 def _spans(text: str, blocks: tuple[Block, ...]) -> list[tuple[int, int]]:

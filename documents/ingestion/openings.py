@@ -41,6 +41,10 @@ def open_numbered(around: Surroundings, index: int, label: Label, *, restarts: b
     line = around.lines[index]
     rest = line.text[label.rest_start :].strip()
     form = around.form(index, rest)
+    if line.lead:
+        title = titles.tidy_title(line.text[: line.lead])
+        body_start = line.start + label.rest_start
+        return Heading(line.start, body_start, label, title, restarts=restarts)
     if form is Form.ALONE:
         return _open_alone(around, index, label, restarts)
     if form is Form.TITLE:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import Enum, auto
 
 from documents.ingestion import titles
 from documents.ingestion.contents import contents_lines
-from documents.ingestion.lines import read_lines
+from documents.ingestion.lines import Line, read_lines
 from documents.ingestion.numbering import Label, Scheme, parse_label
 from documents.records import BlockKind, MediaType, ParsedDocument
 
@@ -19,6 +20,7 @@ _MIN_MARKED = 2
 _MIN_RUN = 2
 _MAIN_RUN = 4
 _LONG_RUN = 8
+_ITEM_SCHEMES = frozenset({Scheme.DECIMAL, Scheme.LETTER, Scheme.ROMAN})
 
 
 class Form(Enum):
@@ -36,8 +38,7 @@ class Surroundings:
         self._media_type = parsed.media_type
         self.lines = read_lines(parsed)
         self.labels = [
-            parse_label(line.text) if line.kind in TEXT_KINDS or line.level else None
-            for line in self.lines
+            _label(line) if line.kind in TEXT_KINDS or line.level else None for line in self.lines
         ]
         self.marked_count = sum(line.level is not None for line in self.lines)
         self.marked_schemes = self._find_marked_schemes()
@@ -48,6 +49,12 @@ class Surroundings:
         self._places = self._find_labels()
         self._runs = self._find_runs()
         self.is_mostly_marked = self._trusts_marks()
+        self._bold_tops = self._find_bold_tops()
+        self._bold_lines = {index for run in self._bold_tops for index in run}
+        self._bold_starts = [run[0] for run in self._bold_tops]
+        self._bold_ends = self._find_bold_ends()
+        self.bold_texts = Counter(line.text.casefold() for line in self.lines if line.is_bold)
+        self._dividing = self._find_dividing()
         self._first_after_blank = next(
             (i for i, line in enumerate(self.lines) if i and line.is_after_blank), len(self.lines)
         )
@@ -87,6 +94,66 @@ class Surroundings:
                 lengths[*style, value] = lengths.get((*style, value - 1), 0) + 1
                 runs[style] = max(runs.get(style, 0), lengths[*style, value])
         return runs
+
+    def _find_dividing(self) -> list[int]:
+        """Where the headings stand that are marked, or numbered and bold."""
+        return [
+            line.start
+            for index, line in enumerate(self.lines)
+            if line.level is not None
+            or (line.is_bold and self.labels[index] is not None and index not in self.contents)
+        ]
+
+    def stretch(self, index: int) -> int:
+        """The characters between the headings around a line that mark or number shows."""
+        position = bisect_right(self._dividing, self.lines[index].start)
+        first = self._dividing[position - 1] if position else 0
+        is_last = position == len(self._dividing)
+        return (self.lines[-1].end if is_last else self._dividing[position]) - first
+
+    def _find_bold_tops(self) -> list[list[int]]:
+        """Runs of bold lines, four or more, that count from 1 upwards without a gap."""
+        runs: list[list[int]] = []
+        last = 0
+        for index, (line, label) in enumerate(zip(self.lines, self.labels, strict=True)):
+            if label is None or label.scheme is not Scheme.DECIMAL or len(label.value) > 1:
+                continue
+            if not line.is_bold or line.level or not label.delimiter or index in self.contents:
+                continue
+            value = label.value[0]
+            if value == 1:
+                runs.append([index])
+            elif runs and value == last + 1:
+                runs[-1].append(index)
+            else:
+                continue
+            last = value
+        return [run for run in runs if len(run) >= _MAIN_RUN]
+
+    def _find_bold_ends(self) -> list[int]:
+        """For each of those runs the line where the section of its last number ends."""
+        ends = []
+        for run in self._bold_tops:
+            end = run[-1] + 1
+            while end < len(self.lines) and self._is_inside(end):
+                end += 1
+            ends.append(end)
+        return ends
+
+    def _is_inside(self, index: int) -> bool:
+        line, label = self.lines[index], self.labels[index]
+        is_item = label is None or label.scheme in _ITEM_SCHEMES
+        return line.level is None and not line.is_bold and is_item
+
+    def is_bold_top(self, index: int, form: Form) -> bool:
+        """Whether a line is one of several in bold that number the whole text."""
+        return form is Form.TITLE and index in self._bold_lines
+
+    def is_between_bold_tops(self, index: int) -> bool:
+        """Whether a number stands in a section of those, and so counts its items."""
+        position = bisect_right(self._bold_starts, index) - 1
+        is_inside = position >= 0 and index < self._bold_ends[position]
+        return is_inside and index not in self._bold_lines
 
     def is_of_minor_style(self, label: Label) -> bool:
         """Whether a top number is closed otherwise than the numbers that run through the text."""
@@ -175,6 +242,12 @@ class Surroundings:
         while index + 1 < len(self.lines) and not self.lines[index].is_before_blank:
             index += 1
         return self.lines[index].text
+
+
+def _label(line: Line) -> Label | None:
+    """The label of a line, before which its title may stand."""
+    label = parse_label(line.text[line.lead :])
+    return replace(label, rest_start=label.rest_start + line.lead) if label and line.lead else label
 
 
 def _numbered_lines(labels: Sequence[Label | None]) -> int:

@@ -75,6 +75,12 @@ _UNMARKED_RUN_IN = re.compile(
 )
 WRAP = 160  # characters; a longer line has lost its line breaks
 _BRACKETED = re.compile(r"[（(【\[](?P<title>[^（）()【】\[\]\n]{1,40})[）)】\]]\s*")
+_CAPTION = re.compile(
+    r"(?:figure|fig\.|table|tabelle|abbildung|tableau|box|chart|graph|exhibit|map|diagram)\s*"
+    r"[A-Z]{0,2}\.?\d+(?:[.–-]\d+)*[a-z]?(?:\s*[.:–—-]|\s*$|\s+[A-Z])"
+    r"|[圖图表]\s*[一二三四五六七八九十\d]+",
+    re.IGNORECASE,
+)
 _ABBREVIATION = re.compile(r"\b(?:No|Nos|Art|Sec|Dr|Mr|Mrs|Ms|Inc|Ltd|Co|St|Note|[A-Z])$")
 
 
@@ -192,6 +198,11 @@ def unmarked_run_in_title(rest: str) -> tuple[str, int] | None:
     if match is None or match["title"].split()[-1].casefold() in _SMALL_WORDS:
         return None
     return " ".join(match["title"].split()), match.end()
+
+
+def is_caption(text: str) -> bool:
+    """Whether a line names a figure or table: `Figure 3. Staff by year`, `表一`."""
+    return _CAPTION.match(text) is not None
 
 
 def tidy_title(text: str) -> str:

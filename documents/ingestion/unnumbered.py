@@ -7,7 +7,7 @@ a document whose sections have numbers it is no heading at all.
 
 from __future__ import annotations
 
-from documents.ingestion import titles
+from documents.ingestion import emphasis, titles
 from documents.ingestion.contents import is_contents_title
 from documents.ingestion.lines import Line
 from documents.ingestion.surroundings import Surroundings
@@ -36,13 +36,26 @@ _PLAIN = frozenset({MediaType.PLAIN, MediaType.PDF})
 def is_unnumbered_heading(around: Surroundings, index: int, media_type: MediaType) -> bool:
     """Whether the line at `index`, which has no label, opens a section."""
     line = around.lines[index]
+    if line.is_inline:
+        return _stands_before_count(around, index)
     if index == 0 or not line.is_after_blank or around.text(index + 1) is None:
         return False
+    if titles.is_caption(line.text):
+        return False
     if media_type not in _PLAIN or around.is_mostly_marked:
-        return line.is_bold and around.marked_count <= 1 and _is_short(line.text.rstrip(":"))
+        is_bold = line.is_bold and _is_short(line.text.rstrip(":"))
+        return is_bold and (around.marked_count <= 1 or emphasis.divides(around, index))
     if not _is_short(line.text) or is_contents_title(line.text) or around.is_first_block(index):
         return False
     return _weight(around, index) >= _THRESHOLD
+
+
+def _stands_before_count(around: Surroundings, index: int) -> bool:
+    """Whether a line is the `RECITALS` of `… a corporation. RECITALS 1. The Trust …`."""
+    text, following = around.lines[index].text, around.label(index + 1)
+    begins_count = following is not None and following.value[-1:] == (1,)
+    is_word = sum(char.isalpha() for char in text) >= _MIN_LETTERS
+    return begins_count and is_word and text.isupper() and _is_short(text)
 
 
 def _weight(around: Surroundings, index: int) -> int:

@@ -10,7 +10,7 @@ from documents.ingestion.numbering import Scheme, parse_label
 from documents.ingestion.numerals import han_value, roman_value
 from documents.ingestion.parsers import parse
 from documents.ingestion.structure import build_sections, structure_warnings
-from documents.records import SectionRecord
+from documents.records import Block, BlockKind, MediaType, ParsedDocument, SectionRecord
 
 
 def sections(text: str, name: str = "policy.txt") -> tuple[SectionRecord, ...]:
@@ -412,3 +412,88 @@ def test_an_inserted_number_stands_beside_the_one_before() -> None:
     text = "12. Notices\nBy post.\n\n12A. Electronic notices\nBy mail.\n\n12.1 Post is slow.\n"
     paths = {s.number: s.path for s in sections(text)}
     assert paths["12A"] == ("12A Electronic notices",)
+
+
+BODY = "The board keeps this matter under review and reports to the members every year. " * 20
+
+
+def bold_document(*lines: tuple[str, str]) -> ParsedDocument:
+    """A PDF's parse: each line its own block, with its kind (`h`, `b` for bold, `p`)."""
+    blocks, text = [], ""
+    for kind, words in lines:
+        start = len(text)
+        text += words
+        block_kind = BlockKind.HEADING if kind == "h" else BlockKind.PARAGRAPH
+        flags = frozenset({"bold"}) if kind == "b" else frozenset()
+        level = 1 if kind == "h" else None
+        blocks.append(Block(block_kind, start, len(text), level=level, page=1, flags=flags))
+        text += "\n\n"
+    return ParsedDocument(MediaType.PDF, text, tuple(blocks))
+
+
+def test_bold_lines_divide_what_the_marks_leave_in_one_piece() -> None:
+    parsed = bold_document(
+        ("h", "Migration"), ("p", BODY), ("b", "Overview of policies"), ("p", BODY),
+        ("b", "Figure 1. Staff by year"), ("p", BODY), ("b", "Skilled workers"),
+        ("b", "Permits"), ("p", BODY), ("b", "Note well."), ("p", BODY),
+        ("b", "One"), ("b", "Two"), ("b", "Three"), ("b", "Four"), ("p", BODY), ("h", "End"),
+        ("p", "Words end here."),
+    )  # fmt: skip
+    found = [s.title for s in build_sections(parsed, fallback_title="X")]
+    titles = ["Migration", "Overview of policies", "Skilled workers", "Permits", "End"]
+    assert found == titles
+
+
+def test_bold_stresses_words_where_the_marks_divide_the_text() -> None:
+    pairs = [("h", f"Part about {n}") for n in range(6)]
+    lines = [line for pair in pairs for line in (pair, ("b", f"Stress {pair[1]}"), ("p", BODY))]
+    found = [s.title for s in build_sections(bold_document(*lines), fallback_title="X")]
+    assert found == [title for _, title in pairs]
+
+
+def test_a_title_before_its_number_belongs_to_it() -> None:
+    names = ["Formation", "Name", "Purpose", "Place of Business", "Term"]
+    clauses = " ".join(
+        f"{name} {n}. The members have agreed on this point in good faith and at length."
+        for n, name in enumerate(names, 1)
+    )
+    text = f"JOINT VENTURE\n\nThe members agree as follows: {clauses}\n"
+    found = sections(text)
+    assert [(s.number, s.title) for s in found[1:]] == [(str(n), t) for n, t in enumerate(names, 1)]
+    assert text[found[1].start :].startswith("Formation 1.")
+
+
+def test_a_word_that_counts_is_no_title() -> None:
+    clauses = " ".join(f"Principle {n}. A person has a right to this." for n in range(1, 9))
+    assert len(sections(f"AIMS\n\nThese hold: {clauses}\n")) <= 2
+
+
+def test_a_heading_in_capitals_on_the_line_of_its_count_opens_a_section() -> None:
+    clause = "The parties have settled this point by themselves and after long talks. "
+    text = f"This is made by both. {clause}RECITALS 1. {clause}2. {clause}3. {clause}\n"
+    found = sections(text)
+    assert [s.title for s in found if s.title] == ["RECITALS"]
+    assert not any(text[s.start : s.end].rstrip().endswith("RECITALS") for s in found[:1])
+
+
+def test_a_title_that_holds_numbers_is_cut_from_the_line() -> None:
+    clause = "The maker appoints the agent for the whole of the area and all goods in it. "
+    text = f"The parties agree: {clause}Agreement 1. Appointment 1.1 {clause}1.2 {clause}\n"
+    assert [s.number for s in sections(text)][1:] == ["1", "1.1", "1.2"]
+
+
+def test_numbers_in_bold_hold_the_lettered_sections_and_their_items() -> None:
+    lines = [("p", "These rules bind all members of the staff.")]
+    for number, name in enumerate(["ADMISSION", "RECORDS", "CONSENT", "RESEARCH"], 1):
+        lines += [("b", f"{number}. {name}"), ("p", "A. Access"), ("p", BODY.strip())]
+        lines += [("p", "B. Rules"), ("p", BODY.strip())]
+        lines += [("p", f"{item}. Operative {name.lower()}") for item in range(1, 6)]
+    found = build_sections(bold_document(*lines), fallback_title="X")
+    expected = [path for n in "1234" for path in ((n,), (n, "A"), (n, "B"))]
+    assert [tuple(part.split()[0].rstrip(".") for part in s.path) for s in found[1:]] == expected
+
+
+def test_a_noun_at_a_sentence_end_does_not_hide_the_article_after_it() -> None:
+    clause = "The parties keep all terms confidential and comply with listed company rules."
+    text = f"ARTICLE 24 - SECRECY 24.1 {clause} {clause} ARTICLE 25 - ENTIRE 25.1 {clause}\n"
+    assert [s.number for s in sections(text)] == ["ARTICLE 24", "24.1", "ARTICLE 25", "25.1"]
