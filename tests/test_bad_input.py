@@ -30,6 +30,7 @@ from documents.errors import ParseError
 from documents.ingestion import store
 from documents.ingestion.confined import run
 from documents.ingestion.confined.limits import Usage
+from documents.management.commands.ingest import SUFFIXES
 from documents.models import Chunk, Finding, PolicyVersion, VersionDetail, VersionState
 from documents.tests import factories
 from legalqa import services
@@ -170,7 +171,23 @@ def test_chunk_of_an_empty_file_exits_with_1_without_any_service(tmp_path: Path)
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("name", "content", "remedy"), UNREADABLE)
+def test_ingest_says_which_files_of_a_folder_it_passed_over(tmp_path: Path) -> None:
+    factories.label()
+    for name in ("fine.md", "book.xlsx", "old.doc", ".hidden"):
+        _file(tmp_path, name, LEAVE)
+    out, error = StringIO(), StringIO()
+
+    flags = ("--inline", "--labels", "all-staff")
+    call_command("ingest", str(tmp_path), *flags, stdout=out, stderr=error)
+
+    assert out.getvalue().startswith("fine.md: awaiting approval")
+    assert "Passed over 2 files of other kinds: book.xlsx, old.doc" in error.getvalue()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("name", "content", "remedy"), [row for row in UNREADABLE if Path(row[0]).suffix in SUFFIXES]
+)
 def test_ingest_names_the_file_that_failed_and_takes_the_others(
     tmp_path: Path, name: str, content: bytes, remedy: str
 ) -> None:
@@ -246,7 +263,7 @@ def test_a_file_that_takes_too_long_is_said_to_and_the_next_one_is_read(
     reply = _upload(owner, "slow.txt", PLAIN.encode())
     with monkeypatch.context() as patched:
         slow = partial(run.parse_confined, entry=hostile)
-        patched.setattr("documents.pipeline.parse_confined", slow)
+        patched.setattr("documents.ingestion.confined.reading.parse_confined", slow)
         _work_on(reply.json()["version"])
     other = _upload(owner, "fine.txt", LEAVE.encode())
     _work_on(other.json()["version"])
@@ -311,7 +328,8 @@ def test_a_text_without_headings_is_taken_with_a_warning(tmp_path: Path, owner: 
     assert out.getvalue().startswith("plain.txt: published")
     assert warning in out.getvalue()
     assert status["state"] == "awaiting_approval"
-    assert [notice["message"] for notice in status["warnings"]] == [warning]
+    assert [notice["code"] for notice in status["warnings"]] == ["no_headings"]
+    assert status["warnings"][0]["message"].startswith(warning)
 
 
 @pytest.mark.django_db
@@ -350,7 +368,7 @@ def test_five_megabytes_on_one_line_are_taken_whole(owner: Api, settings: Any) -
         (["search", LONG_QUESTION, "--labels", "all-staff"], "Shorten it."),
         (["ingest", "README.md", "--labels", "nope"], "Labels that exist: all-staff."),
         (["ingest", "no-such-file.md"], "There is no file or folder no-such-file.md."),
-        (["ingest", "tests/browser"], "a folder needs files ending in .markdown, .md"),
+        (["ingest", "tests/browser"], "a folder needs files ending in .docx, .htm"),
     ],
 )
 def test_a_command_that_cannot_be_run_says_what_to_do(arguments: list[str], remedy: str) -> None:

@@ -24,6 +24,7 @@ SUFFIXES = frozenset(
 )
 _POLL_SECONDS = 0.3
 _PING_SECONDS = 3.0
+_MOST_NAMED = 10
 
 
 @dataclass(slots=True)
@@ -59,6 +60,7 @@ class Command(ClearErrorsCommand):
         if not files:
             kinds = ", ".join(sorted(SUFFIXES))
             raise CommandError(f"No file to take in: a folder needs files ending in {kinds}.")
+        self._say_what_is_passed_over(options["paths"])
         if len(files) > 1 and (options["policy"] or options["title"]):
             raise CommandError("--policy and --title go with one file; leave them out for many.")
         access.require_labels(options["labels"])
@@ -79,6 +81,14 @@ class Command(ClearErrorsCommand):
             if has_worker and not options["inline"]:
                 self._wait(files, progress, bar)
         self._report(files, options, has_worker=has_worker)
+
+    def _say_what_is_passed_over(self, paths: list[Path]) -> None:
+        names = [name for path in paths if path.is_dir() for name in _passed_over(path)]
+        if names:
+            more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+            named = ", ".join(names[:_MOST_NAMED])
+            word = "file" if len(names) == 1 else "files"
+            self.stderr.write(f"Passed over {len(names)} {word} of other kinds: {named}{more}.")
 
     def _take(self, file: _File, options: dict[str, Any]) -> None:
         try:
@@ -150,6 +160,15 @@ def _files(paths: list[Path]) -> Iterator[_File]:
             yield _File(path, path.name)
         else:
             raise CommandError(f"There is no file or folder {path}.")
+
+
+def _passed_over(folder: Path) -> Iterator[str]:
+    """Names of files below a folder that are of no kind taken in; hidden ones are not named."""
+    for found in sorted(folder.rglob("*")):
+        name = found.relative_to(folder)
+        is_hidden = any(part.startswith(".") for part in name.parts)
+        if found.is_file() and not is_hidden and found.suffix.lower() not in SUFFIXES:
+            yield name.as_posix()
 
 
 def _slug(name: str) -> str:
