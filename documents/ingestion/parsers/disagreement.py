@@ -46,7 +46,7 @@ _EXPECTED = {
 _NAMES = {
     MediaType.PDF: "a PDF",
     MediaType.DOCX: "a Word document",
-    MediaType.HTML: "a web page",
+    MediaType.HTML: "an HTML web page",
     MediaType.MARKDOWN: "Markdown text",
     MediaType.PLAIN: "plain text",
     MediaType.LAW_JSON: "a statute as JSON",
