@@ -21,15 +21,27 @@ def pytest_configure(config: pytest.Config) -> None:
     ensure_running()
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep a module in one process, and all that share the broker or processes in one too."""
+    for item in items:
+        is_shared = item.get_closest_marker("services") is not None
+        group = "services" if is_shared else item.nodeid.split("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings() -> None:
     """Create and migrate the test database as the owner."""
     from django.conf import settings
     from django.db import connections
 
-    test_name = os.environ.get("LEGALQA_TEST_DATABASE")
-    if test_name:  # two runs at once on one cluster
-        connections["default"].settings_dict["TEST"]["NAME"] = test_name
+    test_name = os.environ.get("LEGALQA_TEST_DATABASE")  # two runs at once on one cluster
+    worker = os.environ.get("PYTEST_XDIST_WORKER")  # several processes of one run
+    if test_name or worker:
+        given = connections["default"].settings_dict
+        name = test_name or f"test_{given['NAME']}"
+        given["TEST"]["NAME"] = f"{name}_{worker}" if worker else name
     connections["default"].settings_dict["USER"] = settings.DATABASE_OWNER_USER
     connections["default"].settings_dict["PASSWORD"] = settings.DATABASE_OWNER_PASSWORD
 

@@ -208,13 +208,18 @@ def test_an_empty_file_is_refused_before_anything_is_stored(data, words):
         assert Policy.objects.count() == 0
 
 
-def test_a_binary_file_fails_with_its_reason():
-    version = factories.parsed(b"MZ\x90\x00\x03\x00\x00\x00" + bytes(range(256)) * 20)
+def test_a_damaged_file_fails_with_its_reason():
+    version = factories.parsed(b"%PDF-1.7\n" + bytes(range(256)) * 20)
 
     assert version.state == VersionState.FAILED
     with access.editing():
-        assert version.detail.failure
+        assert "damaged" in version.detail.failure
         assert not version.detail.is_retryable
+
+
+def test_a_program_is_refused_at_the_door():
+    with pytest.raises(ValidationProblem, match="a program"):
+        factories.received(b"MZ\x90\x00\x03\x00\x00\x00" + bytes(range(256)) * 20)
 
 
 def test_too_large_a_file_is_refused(settings):
