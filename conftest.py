@@ -21,15 +21,6 @@ def pytest_configure(config: pytest.Config) -> None:
     ensure_running()
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep a module in one process, and all that share the broker or processes in one too."""
-    for item in items:
-        is_shared = item.get_closest_marker("services") is not None
-        group = "services" if is_shared else item.nodeid.split("::")[0]
-        item.add_marker(pytest.mark.xdist_group(group))
-
-
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings() -> None:
     """Create and migrate the test database as the owner."""

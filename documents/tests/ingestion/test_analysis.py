@@ -349,11 +349,13 @@ def test_unaccented_questions_find_french_text() -> None:
 @pytest.mark.parametrize("unit", ["word ", "a", "年", "a-", "1,", "'s ", "§ 1 ", "x.y."])
 def test_analysis_takes_linear_time(unit: str) -> None:
     def seconds(length: int) -> float:
+        """The least of three, since other processes disturb each."""
         text = unit * (length // len(unit))
-        start = time.process_time()
-        index_weights(text, "en")
-        return time.process_time() - start
-
-    seconds(10_000)
+        taken = []
+        for _ in range(3):
+            start = time.process_time()
+            index_weights(text, "en")
+            taken.append(time.process_time() - start)
+        return min(taken)
 
     assert seconds(160_000) < 10 * max(seconds(40_000), 0.01) + 0.2

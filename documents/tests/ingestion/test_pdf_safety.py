@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 from pypdf.annotations import FreeText, Highlight, Text
+from pypdf.constants import PageLabelStyle
 from pypdf.generic import (
     ArrayObject,
     DecodedStreamObject,
@@ -327,8 +328,8 @@ def test_file_with_more_objects_than_are_looked_at_waits_for_a_person(monkeypatc
 
 def test_page_labels_and_metadata_are_read():
     made = writer(3)
-    made.set_page_label(0, 1, "/r")
-    made.set_page_label(2, 2, "/D", start=1)
+    made.set_page_label(0, 1, PageLabelStyle.LOWERCASE_ROMAN)
+    made.set_page_label(2, 2, PageLabelStyle.DECIMAL, start=1)
     made.add_metadata({"/Title": "Travel\nrules", "/Custom": "x"})
 
     found = inspected(made)

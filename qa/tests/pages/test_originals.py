@@ -14,6 +14,7 @@ from django.test import Client
 from documents import access, actions
 from documents.access import Original
 from documents.errors import ParseError
+from documents.ingestion.confined.render import render_confined
 from documents.models import AuditEvent, Chunk, Section
 from documents.records import ClauseRecord, MediaType, ReferenceRecord, SourceLink
 from documents.tests import factories
@@ -394,4 +395,4 @@ def test_a_page_is_really_drawn_in_the_child(emp: Api, settings: Any, tmp_path: 
     width, height = (int.from_bytes(reply.content[at : at + 4], "big") for at in (16, 20))
     assert (width, height) == (1200, 600)
     with pytest.raises(ParseError):
-        originals.render_confined(factories.pdf(PAGES)[0], 9, 1.0)
+        render_confined(factories.pdf(PAGES)[0], 9, 1.0)
