@@ -27,12 +27,9 @@ def django_db_modify_db_settings() -> None:
     from django.conf import settings
     from django.db import connections
 
-    test_name = os.environ.get("LEGALQA_TEST_DATABASE")  # two runs at once on one cluster
-    worker = os.environ.get("PYTEST_XDIST_WORKER")  # several processes of one run
-    if test_name or worker:
-        given = connections["default"].settings_dict
-        name = test_name or f"test_{given['NAME']}"
-        given["TEST"]["NAME"] = f"{name}_{worker}" if worker else name
+    test_name = os.environ.get("LEGALQA_TEST_DATABASE")
+    if test_name:  # two runs at once on one cluster
+        connections["default"].settings_dict["TEST"]["NAME"] = test_name
     connections["default"].settings_dict["USER"] = settings.DATABASE_OWNER_USER
     connections["default"].settings_dict["PASSWORD"] = settings.DATABASE_OWNER_PASSWORD
 
