@@ -74,7 +74,9 @@ def parse_with_recognition(
     recognised = []
     for done, number in enumerate(pages, 1):
         image = draw(data, number, SCALE)
-        recognised.append(_read(image, number, tesseract, language, run))
+        recognised.append(
+            read_image(image, number, tesseract=tesseract, language=language, run=run)
+        )
         progress(done, len(pages))
     return parse(data, file_name=file_name, recognised=tuple(recognised))
 
@@ -85,12 +87,6 @@ def _unread(parsed: ParsedDocument) -> tuple[int, ...]:
     return tuple(
         page for note in parsed.warnings if note.code == _WITHOUT_TEXT for page in note.pages
     )
-
-
-def _read(
-    image: bytes, number: int, tesseract: Tesseract, language: str | None, run: RunProgram
-) -> RecognisedPage:
-    return read_image(image, number, tesseract=tesseract, language=language, run=run)
 
 
 def _with_advice(

@@ -114,27 +114,25 @@ def _mark_is_removed(paragraph: Element, seen: set[str]) -> bool:
 
 def rows(table: Element, seen: set[str]) -> Iterator[Element]:
     """The rows of a table that remain."""
-    for row, _ in _flat(table, seen, in_contents=False):
-        if row.tag != W + "tr":
-            continue
-        properties = child(row, "trPr")
-        if child(properties, "del") is not None:
-            seen.add(TRACKED)
-            continue
-        if child(properties, "ins") is not None:
-            seen.add(TRACKED)
-        yield row
+    return _remaining(table, seen, tag="tr", removed="del", added="ins")
 
 
 def cells(row: Element, seen: set[str]) -> Iterator[Element]:
     """The cells of a row that remain."""
-    for cell, _ in _flat(row, seen, in_contents=False):
-        if cell.tag != W + "tc":
+    return _remaining(row, seen, tag="tc", removed="cellDel", added="cellIns")
+
+
+def _remaining(
+    parent: Element, seen: set[str], *, tag: str, removed: str, added: str
+) -> Iterator[Element]:
+    """The parts of a table with this tag, less those whose properties say that they are removed."""
+    for part, _ in _flat(parent, seen, in_contents=False):
+        if part.tag != W + tag:
             continue
-        properties = child(cell, "tcPr")
-        if child(properties, "cellDel") is not None:
+        properties = child(part, f"{tag}Pr")
+        if child(properties, removed) is not None:
             seen.add(TRACKED)
             continue
-        if child(properties, "cellIns") is not None:
+        if child(properties, added) is not None:
             seen.add(TRACKED)
-        yield cell
+        yield part
