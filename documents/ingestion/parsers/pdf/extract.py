@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import pypdfium2 as pdfium2
 import pypdfium2.raw as pdfium
@@ -64,39 +66,31 @@ class PdfFile:
 
     def page(self, number: int) -> PageContent | None:
         """Read a page, counted from 1; None where it is damaged."""
-        page = pdfium.FPDF_LoadPage(self._document.raw, number - 1)
-        if not page:
-            return None
-        try:
-            return self._read(page, number)
-        finally:
-            pdfium.FPDF_ClosePage(page)
+        with self._opened(number) as page:
+            return self._read(page, number) if page else None
 
     def page_and_ink(self, number: int) -> tuple[PageContent, Ink | None] | None:
         """Read a page, counted from 1, and draw it; None where it is damaged."""
-        page = pdfium.FPDF_LoadPage(self._document.raw, number - 1)
-        if not page:
-            return None
-        try:
+        with self._opened(number) as page:
+            if not page:
+                return None
             content = self._read(page, number)
             return content, draw(page, content.width, content.height)
-        finally:
-            pdfium.FPDF_ClosePage(page)
-
-    def pages(self) -> Iterator[PageContent | None]:
-        """All pages in order."""
-        for number in range(1, self.page_count + 1):
-            yield self.page(number)
 
     def ink(self, content: PageContent) -> Ink | None:
         """The page as drawn, for what words and records alone cannot prove."""
-        page = pdfium.FPDF_LoadPage(self._document.raw, content.number - 1)
-        if not page:
-            return None
+        with self._opened(content.number) as page:
+            return draw(page, content.width, content.height) if page else None
+
+    @contextmanager
+    def _opened(self, number: int) -> Iterator[Any]:
+        """The library's own page, counted from 1, closed in the end; false where it is damaged."""
+        page = pdfium.FPDF_LoadPage(self._document.raw, number - 1)
         try:
-            return draw(page, content.width, content.height)
+            yield page
         finally:
-            pdfium.FPDF_ClosePage(page)
+            if page:
+                pdfium.FPDF_ClosePage(page)
 
     def metadata(self) -> dict[str, str]:
         """The document information that is set, by its key in lower case."""
