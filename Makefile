@@ -2,6 +2,7 @@
 #   PORT=8080 make run         another port
 #   PIP_ARGS="…" make setup    options for pip; see docs/how-to/install.md
 #   PYTHON=/path make setup    another interpreter
+#   TEST_PROCESSES=4 make test tests in as many processes (each needs a core and 1 GB)
 
 PY := .venv/bin/python
 VAR := $(or $(LEGALQA_VAR_DIR),var)
@@ -35,8 +36,8 @@ dev: setup ## the same, and restart the web process when code changes
 	@DJANGO_DEBUG=$${DJANGO_DEBUG:-true} $(PY) -m legalqa.run --reload
 
 test: setup-dev ## all tests but those in a browser, with the coverage that they must reach
-	@$(PY) -m pytest -m "not browser" --cov --cov-report=term:skip-covered \
-		--cov-fail-under=90 $(PYTEST_ARGS)
+	@OMP_NUM_THREADS=1 $(PY) -m pytest -m "not browser" -n $(or $(TEST_PROCESSES),2) \
+		--dist loadfile --cov --cov-report=term:skip-covered --cov-fail-under=90 $(PYTEST_ARGS)
 
 test-browser: setup-dev ## the tests in a real Chromium
 	@CHROMIUM="$$(bin/chromium)" $(PY) -m pytest -m browser $(PYTEST_ARGS)

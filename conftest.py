@@ -6,6 +6,7 @@ role, so that row-level security holds in tests as it does in production.
 
 from __future__ import annotations
 
+import importlib
 import os
 import tempfile
 from collections.abc import Iterator
@@ -27,9 +28,12 @@ def django_db_modify_db_settings() -> None:
     from django.conf import settings
     from django.db import connections
 
-    test_name = os.environ.get("LEGALQA_TEST_DATABASE")
-    if test_name:  # two runs at once on one cluster
-        connections["default"].settings_dict["TEST"]["NAME"] = test_name
+    test_name = os.environ.get("LEGALQA_TEST_DATABASE")  # two runs at once on one cluster
+    worker = os.environ.get("PYTEST_XDIST_WORKER")  # several processes of one run
+    if test_name or worker:
+        given = connections["default"].settings_dict
+        name = test_name or f"test_{given['NAME']}"
+        given["TEST"]["NAME"] = f"{name}_{worker}" if worker else name
     connections["default"].settings_dict["USER"] = settings.DATABASE_OWNER_USER
     connections["default"].settings_dict["PASSWORD"] = settings.DATABASE_OWNER_PASSWORD
 
@@ -39,14 +43,17 @@ def django_db_setup(
     django_db_setup: None, django_db_blocker: pytest.FixtureRequest
 ) -> Iterator[None]:
     """Hand the migrated test database to the application's role, and take it back to drop it."""
+    from django.apps import apps
     from django.conf import settings
     from django.db import connections
+    from django.db.models.signals import post_migrate
 
     connection = connections["default"]
     with django_db_blocker.unblock():  # type: ignore[attr-defined]  # pytest-django's blocker
         with connection.cursor() as cursor:  # for the flush after transactional tests
             cursor.execute("grant truncate on all tables in schema public to legalqa_app")
         _become(connection, "legalqa_app", "")
+    post_migrate.connect(_make_groups_again, sender=apps.get_app_config("evaluation"))
     yield
     with django_db_blocker.unblock():  # type: ignore[attr-defined]  # pytest-django's blocker
         with connection.cursor() as cursor:  # connections that other threads left open
@@ -56,6 +63,14 @@ def django_db_setup(
                 " and usename = current_user"  # a role may end its own alone
             )
         _become(connection, settings.DATABASE_OWNER_USER, settings.DATABASE_OWNER_PASSWORD)
+
+
+def _make_groups_again(**_: object) -> None:
+    """After a test that committed, all tables are emptied: also those that a migration filled."""
+    from django.apps import apps
+
+    groups = importlib.import_module("documents.migrations.0005_groups")
+    groups.create_groups(apps, None)
 
 
 def _become(connection: object, user: str, password: str) -> None:

@@ -169,6 +169,7 @@ class BlockWalk:
         elif tag == "blockquote":
             self._quotes -= 1
         elif tag == "li":
+            self._write_terms()
             self._marker = Marker()
         elif tag in _LISTS and self._lists:
             self._lists.pop()
@@ -209,6 +210,7 @@ class BlockWalk:
         self._lists.append(open_list(element, self._page.looks, outer=outer))
 
     def _open_item(self, element: Element) -> None:
+        self._write_terms()
         around = self._marker.text
         if not self._lists:
             self._marker = Marker(BULLET, is_item=True)

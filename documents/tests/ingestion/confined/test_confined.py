@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -48,10 +49,20 @@ def refusal(name: str, data: bytes = b"x", **options: Any) -> ParseError:
     return caught.value
 
 
-def children() -> set[str]:
+Children = Callable[[], set[str]]
+
+
+def _children() -> set[str]:
     """Processes of this one, zombies included."""
     tasks = Path("/proc/self/task").iterdir()
     return {pid for task in tasks for pid in (task / "children").read_text().split()}
+
+
+@pytest.fixture
+def children() -> Children:
+    """What the test left running; what other tests of this process had begun stays out."""
+    earlier = _children()
+    return lambda: _children() - earlier
 
 
 needs_all_walls = pytest.mark.skipif(
@@ -176,7 +187,9 @@ def test_ignoring_the_signal_helps_nothing() -> None:
     )
 
 
-def test_a_parser_that_waits_is_ended_by_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_parser_that_waits_is_ended_by_the_parent(
+    monkeypatch: pytest.MonkeyPatch, children: Children
+) -> None:
     monkeypatch.setattr(Limits, "wall_seconds", 0.8)
     started = time.monotonic()
 
@@ -205,7 +218,7 @@ def test_more_text_than_allowed_is_refused() -> None:
     assert len(run("too_much_text", limits=Limits(output_mb=8)).text) == 3 * 1024 * 1024
 
 
-def test_a_flood_is_cut_off_early() -> None:
+def test_a_flood_is_cut_off_early(children: Children) -> None:
     started = time.monotonic()
 
     assert refusal("flood").code == "refused"
@@ -217,7 +230,7 @@ def test_a_flood_is_cut_off_early() -> None:
 
 
 @pytest.mark.parametrize("name", ["crash", "abort", "leave", "recurse", "fail", "refuse_oddly"])
-def test_a_parser_that_breaks_is_a_clear_refusal(name: str) -> None:
+def test_a_parser_that_breaks_is_a_clear_refusal(name: str, children: Children) -> None:
     error = refusal(name)
 
     assert error.code == "refused"
@@ -327,7 +340,7 @@ def test_a_silent_child_still_shows_that_it_works(monkeypatch: pytest.MonkeyPatc
     assert len(said) > 3
 
 
-def test_an_exception_of_the_caller_ends_the_child() -> None:
+def test_an_exception_of_the_caller_ends_the_child(children: Children) -> None:
     class Stop(BaseException):
         pass
 
@@ -339,7 +352,7 @@ def test_an_exception_of_the_caller_ends_the_child() -> None:
     assert not children()
 
 
-def test_several_threads_read_several_files_at_once() -> None:
+def test_several_threads_read_several_files_at_once(children: Children) -> None:
     def one(number: int) -> str:
         return run("count", b"x" * number).text
 
