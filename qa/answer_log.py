@@ -23,6 +23,8 @@ from qa.answering.prompt import PROMPT_VERSION
 from qa.models import OutcomeRecord, QuestionRecord, QuestionText
 from qa.records import Outcome, RejectedClaim, VerifiedClaim
 
+OUT_OF_REACH = "Something this answer rests on can no longer be read."
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -118,6 +120,8 @@ def stored_answer(asker: Reader, public_id: UUID) -> dict[str, Any] | None:
     as_of = _as_of(asker, public_id)
     if as_of is None:
         return None
+    if as_of > access.today() and not asker.may_read_scheduled:
+        return _out_of_reach(asker, public_id)  # asked ahead, and the right to is gone
     with access.reading_as(asker, as_of) as reading:
         words = (
             QuestionText.objects.select_related("question_record__outcome")
@@ -131,7 +135,16 @@ def stored_answer(asker: Reader, public_id: UUID) -> dict[str, Any] | None:
             return _bare(words, status, notices=[])
         if access.are_readable(reading, map(str, words.chunk_ids)):
             return dict(words.shown)
-    return _bare(words, status, notices=["Something this answer rests on can no longer be read."])
+    return _bare(words, status, notices=[OUT_OF_REACH])
+
+
+def _out_of_reach(asker: Reader, public_id: UUID) -> dict[str, Any] | None:
+    with access.reading_as(asker):
+        rows = QuestionText.objects.select_related("question_record__outcome")
+        words = rows.filter(question_record__public_id=public_id).first()
+        if words is None:
+            return None
+        return _bare(words, _status(words.question_record), notices=[OUT_OF_REACH])
 
 
 def _as_of(asker: Reader, public_id: UUID) -> date | None:

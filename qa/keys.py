@@ -61,6 +61,13 @@ def find_key(key: str) -> ApiKey | None:
     return row
 
 
+def is_in_force(key_id: int) -> bool:
+    """Whether a key may still be used: not revoked, not expired, its user active."""
+    now = datetime.datetime.now(datetime.UTC)
+    rows = ApiKey.objects.filter(pk=key_id, revoked_at=None, user__is_active=True)
+    return rows.filter(Q(expires_at=None) | Q(expires_at__gt=now)).exists()
+
+
 def row_of(key: str) -> tuple[int, str]:
     """The id and the prefix of the row that a key was just made as."""
     row = ApiKey.objects.get(prefix=key[:_PREFIX_LENGTH])

@@ -1,8 +1,8 @@
 """From a question to exactly one outcome: rewrite, retrieve, gate, generate, verify.
 
 One async generator behind every door. Database steps are short synchronous functions; none is
-open while a model runs. A claim is sent only once it is verified and still readable, and the
-outcome is always the last event.
+open while a model runs. Rights are looked up again before each event that carries text
+(`releasing`), a claim is sent only once it is verified, and the outcome is always the last event.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from django.db import connection
 
 from documents import access, embedding
 from documents.access import Reader
-from qa import answer_log
+from qa import answer_log, releasing
 from qa.answering import extractive, gates, prompt
 from qa.answering.refusals import refusal
 from qa.answering.verify import Checked
@@ -77,6 +77,7 @@ class Asked:
     scope: Scope = EVERYWHERE
     answerer: str | None = None  # "claude", "extractive"; None: as configured
     door: str = "api"
+    key_id: int | None = None  # of the API key that it came with
 
 
 @dataclass(slots=True)
@@ -94,6 +95,7 @@ class _Run:
     usage: Usage = field(default_factory=lambda: Usage(model=EXTRACTIVE))
     model: str = EXTRACTIVE
     notices: list[str] = field(default_factory=list)
+    is_withheld: bool = False  # a right that it rests on was lost on the way
     own_confidence: Confidence = Confidence.HIGH
 
 
@@ -181,7 +183,8 @@ async def _steps(run: _Run, clock: _Clock) -> AsyncGenerator[Event, None]:
     yield _done(run, "rewrite", "skipped", 0.0, reason="not a follow-up question")
     found = len(run.result.passages)
     yield _done(run, "retrieve", "ok", clock.lap(), passages=found, language=run.result.language)
-    yield SourcesFound(run.result.passages)
+    if await _in_thread(_may_release, run):
+        yield SourcesFound(run.result.passages)
     declined, decision = _before_answer(run)
     status = "refused" if declined else "ok"
     yield _done(run, "gate", status, clock.lap(), **_gate_detail(decision))
@@ -212,6 +215,8 @@ def _done(run: _Run, name: str, status: str, ms: float, **detail: object) -> Ste
 def _before_answer(run: _Run) -> tuple[Refusal | None, GateDecision | None]:
     """The refusals that cost no model call."""
     result = run.result
+    if run.is_withheld:
+        return _refuse(run, RefusalCode.NO_VALID_CITATION), None
     if not result.is_anything_readable:
         return _refuse(run, RefusalCode.NO_DOCUMENTS), None
     decision = gates.before_answer(result, run.asked.question, threshold=settings.GATE_THRESHOLD)
@@ -248,6 +253,9 @@ def _is_model_error(declined: Refusal | None) -> bool:
 
 async def _generate(run: _Run) -> AsyncGenerator[ClaimVerified | Refusal, None]:
     """Draft, verify and release claim by claim; a Refusal, if any, comes last."""
+    if not await _in_thread(_may_release, run):  # what was lost reaches no model either
+        yield _refuse(run, RefusalCode.NO_VALID_CITATION)
+        return
     passages = _context(run)
     checked = Checked(
         passages,
@@ -266,8 +274,7 @@ async def _generate(run: _Run) -> AsyncGenerator[ClaimVerified | Refusal, None]:
                 judged = await sync_to_async(checked.accept)(draft)
                 run.judged.append(judged)
                 if isinstance(judged, VerifiedClaim):
-                    if not await _in_thread(_is_still_readable, run, judged):
-                        run.result = replace(run.result, passages=())
+                    if not await _in_thread(_may_release, run):
                         yield _refuse(run, RefusalCode.NO_VALID_CITATION)
                         return
                     run.shown.append(judged)
@@ -384,15 +391,28 @@ def _similarity(language: str) -> Callable[[str, Sequence[str]], Sequence[float]
     return lambda text, others: embedding.similarity(text, others, language)
 
 
-def _is_still_readable(run: _Run, claim: VerifiedClaim) -> bool:
-    """Whether a label or version has changed under a quote since it was retrieved."""
-    chunks = {part.chunk_id for c in claim.citations for part in c.passage.parts}
-    with access.reading_as(run.asked.asker, run.as_of) as reading:
-        return access.are_readable(reading, chunks)
+def _may_release(run: _Run) -> bool:
+    """Whether all that was found may still be shown to the asker; else it is dropped, for good.
+
+    A label, grant, key, account, version or passage may have changed since the search.
+    """
+    if run.is_withheld:
+        return False
+    asked = run.asked
+    chunks = {part.chunk_id for passage in run.result.passages for part in passage.parts}
+    if releasing.is_readable_now(asked.asker, chunks, as_of=run.as_of, key_id=asked.key_id):
+        return True
+    run.is_withheld = True
+    run.result = replace(run.result, passages=())
+    run.notices = [releasing.WITHHELD_NOTICE]
+    releasing.record_withheld(run.entry.record_id, shown_claims=len(run.shown))
+    return False
 
 
 async def _finish(run: _Run, declined: Refusal | None) -> Finished:
     """Record the outcome, then hand it out: what is not on record is not shown."""
+    if not await _in_thread(_may_release, run):
+        declined = _refuse(run, RefusalCode.NO_VALID_CITATION)
     is_retracted = declined is not None and bool(run.shown)
     claims = () if declined else tuple(run.shown)
     outcome = Outcome(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -50,6 +50,20 @@ class Reader:
             key_labels=frozenset(key_labels) if key_labels is not None else None,
             may_read_scheduled=user.has_perm("documents.read_scheduled"),
         )
+
+    def renewed(self) -> Reader:
+        """The same person with the rights they hold now; nobody once the account is gone.
+
+        Labels are looked up for each reading anyway; this is for what is kept here.
+        """
+        from django.contrib.auth import get_user_model
+
+        if self.user_id is None:
+            return self
+        user = get_user_model().objects.filter(pk=self.user_id, is_active=True).first()
+        if user is None:
+            return replace(self, labels=frozenset(), may_read_scheduled=False)
+        return Reader.for_user(user, key_labels=self.key_labels)
 
     @classmethod
     def with_labels(cls, slugs: Iterable[str]) -> Reader:

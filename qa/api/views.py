@@ -21,7 +21,7 @@ from qa import answer_log, pipeline
 from qa.answering import gates
 from qa.answering.present import outcome_json, source_json
 from qa.api import examples, schemas, sse
-from qa.api.authentication import reader_of, user_of
+from qa.api.authentication import key_of, reader_of, user_of
 from qa.api.parsers import JsonParser
 from qa.api.permissions import Scope, has_scope, may
 from qa.api.problems import NotFoundError, Problem, TooLargeError
@@ -70,6 +70,7 @@ class _AskingView(ApiView):
         given = QuestionSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         fields = given.validated_data
+        key = key_of(request)
         return Asked(
             asker=reader_of(request),
             question=gates.clean_question(fields["question"]),
@@ -77,6 +78,7 @@ class _AskingView(ApiView):
             n_results=fields["n_results"],
             scope=SearchScope(fields["policy"], fields["department"], fields["jurisdiction"]),
             door="api",
+            key_id=key.pk if key else None,
         )
 
 
