@@ -7,6 +7,7 @@ finding, key, audit row or question set. A new grant fails here until somebody h
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 
 import pytest
@@ -22,18 +23,19 @@ pytestmark = pytest.mark.django_db
 READABLE = {
     "documents_policy": "id public_id slug title contact department category language review_by"
     " jurisdiction source_url source_licence retrieved_on created_at owner_id",
-    "documents_policyversion": "id public_id number effective state media_type language"
-    " created_at updated_at policy_id",
+    "documents_policyversion": "id public_id number state media_type language"
+    " created_at policy_id",
+    "documents_versionend": "version_id last_day",
     "documents_section": "id public_id ordinal level number title display_title path start"
     " body_start end pages parent_id version_id",
     "documents_chunk": "id public_id ordinal text start end overlap pages page_starts clauses"
     " references source_url kind state"
-    " effective_from effective_to live token_count embedding embedding_model access_class_id"
+    " effective_from live token_count embedding embedding_model access_class_id"
     " version_id section_id",
-    "documents_chunkterms": "chunk_id access_class effective_from effective_to is_counted terms"
-    " weights",
+    "documents_chunkvector": "id chunk_id model_id embedding",
+    "documents_chunkterms": "chunk_id access_class effective_from is_counted terms weights",
     "documents_termstat": "term access_class df",
-    "documents_termdelta": "id term access_class df",
+    "documents_termdelta": "term access_class df",
     "qa_questionrecord": "id public_id asker_id asker_name as_of door question_digest asked_at",
     "qa_questiontext": "question_record_id salt question shown chunk_ids",
     "qa_outcomerecord": "question_id status refusal_code language model prompt_version"
@@ -51,12 +53,19 @@ FUNCTIONS = {
     "documents_compact_term_stats",  # needs rights on its tables that a reader lacks
     "documents_chunk_sync",  # a trigger's
     "documents_chunk_terms_count",  # a trigger's
+    "documents_keep_version_end",  # a trigger's
 }
 PROTECTED = (
     "documents_sectiontext",
     "documents_versiondetail",
     "documents_pagelayout",
     "documents_finding",
+    "documents_uploadbatch",
+    "documents_batchitem",
+    "documents_mirroredfile",
+    "documents_embeddingmodel",
+    "documents_foreignchain",
+    "documents_foreignevent",
     "documents_auditevent",
     "documents_labelgrant",
     "evaluation_question",
@@ -181,6 +190,57 @@ def test_no_readable_table_shows_anything_of_a_future_version() -> None:
 
     assert _seen(_reader()) == set()
     assert _seen(Reader.with_labels(["all-staff"])) == set()
+
+
+def test_the_database_itself_tells_nothing_of_a_version_to_come() -> None:
+    """The version in force is closed on the day before its successor begins: raw SQL says none."""
+    today = access.today()
+    factories.published("# Rules\n\n## 1 A\n\nThe old rule holds.\n", policy_slug="rules")
+    before = _everything(_reader())
+    next_week = today + datetime.timedelta(days=7)
+    factories.published(
+        "# Rules\n\n## 1 A\n\nThe new rule holds.\n", policy_slug="rules", effective_from=next_week
+    )
+
+    assert before
+    assert _everything(_reader()) == before
+    for column in ("effective", "updated_at", "xmin"):
+        with _denied(), access.reading_as(_reader()):
+            _rows(f"select {column}::text from documents_policyversion")  # noqa: S608 - listed above
+    for table in ("documents_chunk", "documents_chunkterms"):
+        with _denied(), access.reading_as(_reader()):
+            _rows(f"select effective_to::text from {table}")  # noqa: S608 - listed above
+
+
+def test_an_end_is_told_once_it_is_past_and_before_to_those_who_read_ahead() -> None:
+    today = access.today()
+    yesterday, next_week = today - datetime.timedelta(1), today + datetime.timedelta(7)
+    factories.published(effective_from=datetime.date(2024, 1, 1), effective_to=yesterday)
+    factories.published(effective_from=datetime.date(2024, 1, 1), effective_to=next_week)
+    ahead = dataclasses.replace(_reader(), may_read_scheduled=True)
+
+    assert _ends(_reader(), today) == []
+    assert _ends(ahead, today) == [next_week]
+    assert _ends(_reader(), yesterday) == [yesterday]
+    assert _ends(ahead, yesterday) == [yesterday, next_week]
+
+
+def _ends(reader: Reader, as_of: datetime.date) -> list[datetime.date]:
+    with access.reading_as(reader, as_of), connection.cursor() as cursor:
+        cursor.execute("select last_day from documents_versionend order by 1")
+        return [day for (day,) in cursor.fetchall()]
+
+
+def _everything(reader: Reader) -> list[str]:
+    """Every readable row of the content tables, as text; a new reader's own name apart."""
+    rows = []
+    with access.reading_as(reader):
+        for table, columns in READABLE.items():
+            if not table.startswith("documents_"):
+                continue
+            listed = ", ".join(f'"{column}"' for column in columns.split())
+            rows += _rows(f'select \'{table}\' || row({listed})::text from "{table}"')  # noqa: S608 - listed above
+    return sorted(map(str, rows))
 
 
 def test_the_readable_tables_show_a_version_in_force_so_the_test_above_can_fail() -> None:
