@@ -97,7 +97,8 @@ class HiddenText:
     """Text a person does not see (hidden, white, tiny, off the page): screened, never shown.
 
     `where` says how it hides: "comment", "hidden", "white", "tiny", "off_page", "behind",
-    "metadata", "alt_text", "link_title", "header", "footer", "annotation", "form_field".
+    "metadata", "alt_text", "link_title", "header", "footer", "annotation", "form_field",
+    "no_script" (what a browser shows in place of a script).
     """
 
     text: str

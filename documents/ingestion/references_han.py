@@ -63,6 +63,11 @@ def find_han(text: str, targets: Targets, in_head: InHead) -> Iterator[Reference
         found = _resolve(match, targets, last, is_joined) if is_own else None
         target, parts = found or (None, ())
         last = _Last(match.end(), is_own, target.section if target else None, parts)
+        first = _first_of(match, targets) if match["count"] else None
+        if first is not None and target is not None:
+            yield ReferenceRecord(start, match.start("unit"), first.section, first.label)
+            start = match.start("unit")
+        target = target or first
         if target is not None:
             yield ReferenceRecord(start, match.end(), target.section, target.label)
 
@@ -93,7 +98,7 @@ def _resolve(
     if match["relative"]:
         return _relative(match, targets, near, last)
     if match["previous"]:
-        return _previous(match, targets, near)
+        return _previous(match, targets, near, 1)
     if match["container"]:
         return _container(match["container"][1], targets, near)
     if match["annex"]:
@@ -133,13 +138,24 @@ def _neighbour(targets: Targets, near: int, step: int) -> int | None:
     return ordinal if 0 <= ordinal < len(targets.sections) else None
 
 
-def _previous(match: re.Match[str], targets: Targets, near: int) -> tuple[Target, Parts] | None:
-    """`前項` in the third paragraph is the second; `前二項` begins at the first."""
+def _first_of(match: re.Match[str], targets: Targets) -> Target | None:
+    """Where `前二項` begins; its last is found as that of `前項` is, as of any range."""
+    near = targets.section_at(match.start())
+    found = _previous(match, targets, near, han_value(match["count"]))
+    return found[0] if found else None
+
+
+def _previous(
+    match: re.Match[str], targets: Targets, near: int, steps: int
+) -> tuple[Target, Parts] | None:
+    """`前項` in the third paragraph is the second, one step before it."""
     unit = match["unit"].replace("项", "項")
     around = targets.clause_around(match.start())
     for depth, part in enumerate(around):
         if part.startswith(unit) and part[1:].isdigit():
-            value = int(part[1:]) - (han_value(match["count"]) if match["count"] else 1)
+            value = int(part[1:]) - steps
+            if int(part[1:]) <= han_value(match["count"] or "一"):
+                return None  # it counts more than there are
             parts = (*around[:depth], f"{unit}{value}", *han_parts(match["inside"]))
             return _clause(targets, near, parts)
     return None

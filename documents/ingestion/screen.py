@@ -39,6 +39,7 @@ _SENTENCE_LETTERS = 10  # spaced-out letters in a row that may be more than one 
 _MAX_JOINED = 1_000  # spaced-out letters that are read; more of them are a finding
 _LAYERS = 2  # encodings inside encodings
 _HIDDEN_WORDS = 8  # hidden text with more words than this is prose, and noted as such
+_PROSE_HIDES_IN = frozenset({"hidden", "no_script", "comment"})
 _WORD = re.compile(r"\w+")
 _FILE_NAME_BLANKS = str.maketrans("_-+.", "    ")
 
@@ -91,7 +92,7 @@ def _screen_hidden(text: str, where: str) -> Iterator[FindingRecord]:
     """Screen text people cannot see; prose there is noted even if no rule knows it."""
     found = _screen(text, where, is_hidden=True)
     yield from found
-    if not found and where in ("hidden", "comment") and len(_WORD.findall(text)) > _HIDDEN_WORDS:
+    if not found and where in _PROSE_HIDES_IN and len(_WORD.findall(text)) > _HIDDEN_WORDS:
         yield _record("hidden-text", text, (0, len(text)), "", where, Severity.NOTICE)
 
 

@@ -11,12 +11,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from documents.errors import ParseError
-from documents.ingestion.confined import landlock, seccomp
+from documents.ingestion.confined import landlock, pipes, seccomp
 from documents.ingestion.confined.confine import end_with, forbid_privileges, give_up_root, limit
 from documents.ingestion.confined.limits import Limits
 
@@ -49,15 +50,37 @@ def run_program(arguments: Sequence[str], data: bytes, *, limits: Limits | None 
         cwd="/", env=_ENVIRONMENT, start_new_session=True,
     ) as process:  # fmt: skip
         try:
-            printed, _ = process.communicate(data, timeout=allowed.wall_seconds)
-        except subprocess.TimeoutExpired as error:
-            raise _failed(arguments[0], "took too long") from error
+            return _printed(process, arguments[0], data, allowed.wall_seconds)
         finally:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
-    if process.returncode != 0 or len(printed) > _MAX_OUTPUT_BYTES:
-        raise _failed(arguments[0], "failed")
-    return printed
+
+
+def _printed(
+    process: subprocess.Popen[bytes], program: str, data: bytes, wall_seconds: float
+) -> bytes:
+    """What a running program prints until it ends, never holding more than is allowed."""
+    end = time.monotonic() + wall_seconds
+
+    def patience() -> float:
+        if time.monotonic() >= end:
+            raise _failed(program, "took too long")
+        return end - time.monotonic()
+
+    printed = bytearray()
+    for piece in pipes.talk(
+        process.stdin, process.stdout, [memoryview(data)], ends_input=True, patience=patience
+    ):
+        printed += piece
+        if len(printed) > _MAX_OUTPUT_BYTES:
+            raise _failed(program, "printed too much")
+    try:
+        status = process.wait(patience())
+    except subprocess.TimeoutExpired as error:
+        raise _failed(program, "took too long") from error
+    if status != 0:
+        raise _failed(program, "failed")
+    return bytes(printed)
 
 
 def _failed(program: str, what: str) -> ParseError:

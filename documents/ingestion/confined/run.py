@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import selectors
 import signal
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from documents.errors import ParseError
-from documents.ingestion.confined import decode, wire
+from documents.ingestion.confined import decode, pipes, wire
 from documents.ingestion.confined.child import OUT_OF_MEMORY
 from documents.ingestion.confined.confine import Walls
 from documents.ingestion.confined.limits import Limits, Usage
@@ -43,7 +42,6 @@ _START = (
 )
 _ROOT = Path(__file__).resolve().parents[3]
 _CODE = ("documents/__init__.py", "documents/errors.py", "documents/records.py")
-_PIECE = 1024 * 1024
 _HEARTBEAT_SECONDS = 2.0
 _FAREWELL_SECONDS = 5.0
 
@@ -180,27 +178,23 @@ class _Child:
         raise self._refused(self._why_it_stopped())
 
     def _talk(self, outgoing: list[memoryview]) -> Iterator[bytes]:
-        """Write what goes out while reading what comes in, until the child closes its end.
+        """What the child says while it is told; its input stays open, to say that we are here.
 
         Raises:
             ParseError: the time is over.
         """
-        stdin, stdout = _pipe(self.process.stdin), _pipe(self.process.stdout)
-        with selectors.DefaultSelector() as selector:
-            selector.register(stdin, selectors.EVENT_WRITE)
-            selector.register(stdout, selectors.EVENT_READ)
-            while True:
-                ready = {key.fd for key, _ in selector.select(self._patience())}
-                if not ready:
-                    self.peak_bytes = max(self.peak_bytes, _peak_memory_bytes(self.process.pid))
-                    self.progress(*self.done)
-                if stdin in ready and not _write(stdin, outgoing):
-                    selector.unregister(stdin)  # open still: it tells the child that we are here
-                if stdout in ready:
-                    piece = os.read(stdout, _PIECE)
-                    if not piece:
-                        return
-                    yield piece
+        return pipes.talk(
+            self.process.stdin,
+            self.process.stdout,
+            outgoing,
+            ends_input=False,
+            patience=self._patience,
+            idle=self._beat,
+        )
+
+    def _beat(self) -> None:
+        self.peak_bytes = max(self.peak_bytes, _peak_memory_bytes(self.process.pid))
+        self.progress(*self.done)
 
     def _patience(self) -> float:
         """How long to wait for the child's next move."""
@@ -302,28 +296,6 @@ def _peak_memory_bytes(process_id: int) -> int:
         return 0
     peak = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
     return int(peak[1]) * 1024 if peak else 0
-
-
-def _pipe(stream: IO[bytes] | None) -> int:
-    if stream is None:
-        raise ValueError("the child was started without pipes")
-    os.set_blocking(stream.fileno(), False)
-    return stream.fileno()
-
-
-def _write(descriptor: int, outgoing: list[memoryview]) -> bool:
-    """Write some of what goes out; False when there is nothing left, or nobody to read it."""
-    while outgoing and not outgoing[0]:
-        outgoing.pop(0)
-    if not outgoing:
-        return False
-    try:
-        outgoing[0] = outgoing[0][os.write(descriptor, outgoing[0][:_PIECE]) :]
-    except BlockingIOError:
-        return True
-    except OSError:  # the child has seen enough, or is gone: what it says decides
-        return False
-    return True
 
 
 def _progress_of(message: dict[str, Any]) -> tuple[int, int]:

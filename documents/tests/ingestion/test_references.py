@@ -152,6 +152,21 @@ def test_previous_paragraph_is_counted_from_where_it_is_named() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("third", "expected"),
+    [
+        ("前二項登記，免費。", [("前二", "第一條第一項"), ("項", "第一條第二項")]),
+        ("前三項登記，免費。", []),  # there are but two before it
+        ("前二項第一款之線，免費。", [("前二項第一款", "第一條第二項第一款")]),
+    ],
+)
+def test_several_paragraphs_before_lead_to_the_first_and_the_last(
+    third: str, expected: list[tuple[str, str]]
+) -> None:
+    text = f"第一條　風箏應登記。\n線分二種：\n一、白線。\n二、紅線。\n{third}\n第二條　施行。\n"
+    assert read(text) == expected
+
+
 WORDS = st.sampled_from(
     ["see 1.1", "Section 2(a)", "Annex A", "(a) x;", "1 Scope", "1.1 All of it", "ANNEX A", "前條",
      "第二條　甲", "第一項", "this Section", "and (b)", "of the Act", "paragraphs (a) to (c)",

@@ -208,6 +208,8 @@ def _by_kind(element: Element) -> str | None:
         return "alt_text"  # of a drawing
     if element.tag in _ASIDES:
         return _ASIDES[element.tag]
+    if element.tag == "noscript":
+        return "no_script"
     if element.tag in NEVER_SHOWN or element.tag in _SILENT:
         return "hidden" if element.tag in NEVER_SHOWN else "silent"
     if element.get("aria-hidden").lower() == "true":
