@@ -1,8 +1,15 @@
-"""The one way to write an audit row, in the transaction of what it records."""
+"""The one way to write an audit row, in the transaction of what it records.
+
+Where an act came from is not passed along: the door that lets it in says so once
+(`coming_from`), and every row written until it has ended carries it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from documents.models import AuditEvent
@@ -12,34 +19,59 @@ if TYPE_CHECKING:
     from django.db.models import Model
 
 SYSTEM = "system"
+COMMAND_LINE = "command line"
+
+_origin: ContextVar[str] = ContextVar("legalqa_audit_origin", default="")
+
+
+def set_origin(address: str) -> None:
+    """Say where acts come from until the task or thread ends, or says otherwise."""
+    _origin.set(address)
+
+
+@contextmanager
+def coming_from(address: str) -> Iterator[None]:
+    """Say where the acts of this block come from."""
+    token = _origin.set(address)
+    try:
+        yield
+    finally:
+        _origin.reset(token)
 
 
 def record(
     action: str,
-    target: Model,
+    target: Model | None,
     *,
     actor: User | None,
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
-    address: str = "",
+    address: str | None = None,
+    object_type: str = "",
 ) -> None:
     """Write who did what to which object.
 
     Args:
         action: verb and noun in the past, e.g. `version_approved`.
-        target: the saved object that the act was done to.
+        target: the saved object that the act was done to; None: to none in particular.
         actor: the person, or None for the system itself.
         before: what the changed fields held, JSON values only.
         after: what they hold now.
-        address: where the request came from, empty for the system.
+        address: where the act came from; None: what its door said (`coming_from`).
+        object_type: what kind of thing the act was about, where there is no target.
     """
     AuditEvent.objects.create(
         actor_id=actor.pk if actor else None,
         actor_name=actor.get_username() if actor else SYSTEM,
         action=action,
-        object_type=target._meta.model_name or "",
-        object_id=str(getattr(target, "public_id", target.pk)),
-        before=dict(before) if before is not None else None,
-        after=dict(after) if after is not None else None,
-        address=address,
+        object_type=(target._meta.model_name or "") if target else object_type,
+        object_id=str(getattr(target, "public_id", target.pk)) if target else "",
+        before=_as_json(before),
+        after=_as_json(after),
+        address=_origin.get() if address is None else address,
     )
+
+
+def _as_json(values: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """As the database will give it back, so that the signature still fits then."""
+    return json.loads(json.dumps(dict(values))) if values is not None else None

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import datetime
 import logging
 from typing import Any
 
 from celery import Task, shared_task
-from django.conf import settings
-from django.db import OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection
 
-from documents import access, lifecycle, pipeline, queue
+from documents import access, health, pipeline, queue, sealing, stored_files, sweeping
 from documents.errors import EmbeddingError
-from documents.models import ChunkTerms, PolicyVersion, VersionDetail, VersionState
+from documents.models import ChunkTerms, PolicyVersion, VersionState
 
 logger = logging.getLogger(__name__)
+
+DATABASE_AWAY = (OperationalError, InterfaceError)
+_EMBEDDING = "Embedding ended with {name}: the worker's log says more."
+_PUBLISHING = "Publishing ended with {name}: the worker's log says more."
 
 
 @shared_task(bind=True, max_retries=5)
@@ -22,7 +24,7 @@ def ingest_version(self: Task[Any, Any], version_id: int) -> None:
     """Parse, chunk and screen a version; retry only what can heal by itself."""
     try:
         pipeline.ingest_version(version_id)
-    except OperationalError as error:
+    except DATABASE_AWAY as error:
         raise self.retry(exc=error, countdown=2**self.request.retries) from error
     except PolicyVersion.DoesNotExist:
         logger.warning("Version %s is gone: nothing to do.", version_id)
@@ -32,60 +34,64 @@ def ingest_version(self: Task[Any, Any], version_id: int) -> None:
 def index_version(self: Task[Any, Any], version_id: int) -> None:
     """Fan a version's chunks out in batches; publish at once when none lacks a vector."""
     try:
+        if not pipeline.claim_indexing(version_id):
+            return
         batches = pipeline.batches_to_embed(version_id)
         for batch in batches:
             queue.enqueue("embed_batch", version_id, batch)
         if not batches:
             pipeline.publish_version(version_id)
-    except OperationalError as error:
+    except DATABASE_AWAY as error:
         raise self.retry(exc=error, countdown=2**self.request.retries) from error
+    except PolicyVersion.DoesNotExist:
+        logger.warning("Version %s is gone: nothing to do.", version_id)
+    except Exception as error:
+        pipeline.note_trouble(version_id, _PUBLISHING.format(name=type(error).__name__))
+        raise
 
 
 @shared_task(bind=True, max_retries=5)
 def embed_batch(self: Task[Any, Any], version_id: int, chunk_ids: list[int]) -> None:
-    """Embed one batch; whoever embeds the last one publishes the version."""
+    """Embed one batch; whoever embeds the last one publishes the version.
+
+    A batch that comes back from a worker that ended is left to the sweeper, which counts: given
+    out again at once, a passage that ends every worker would go round without end.
+    """
+    if (self.request.delivery_info or {}).get("redelivered"):
+        logger.warning("A worker ended while it embedded version %s: swept later.", version_id)
+        return
     try:
         if pipeline.embed_chunks(version_id, chunk_ids):
             pipeline.publish_version(version_id)
-    except OperationalError as error:
+    except DATABASE_AWAY as error:
         raise self.retry(exc=error, countdown=2**self.request.retries) from error
+    except PolicyVersion.DoesNotExist:
+        logger.warning("Version %s is gone: nothing to do.", version_id)
     except EmbeddingError as error:
-        pipeline.fail_version(version_id, error.message, is_retryable=True)
+        pipeline.fail_version(
+            version_id, error.message, is_retryable=True, during=VersionState.INDEXING
+        )
+        raise
+    except Exception as error:
+        pipeline.note_trouble(version_id, _EMBEDDING.format(name=type(error).__name__))
         raise
 
 
 @shared_task
 def sweep() -> int:
-    """Queue again every version that has waited too long; returns how many.
+    """Queue again the versions that have waited too long; returns how many.
 
     It needs no memory of the broker, so a flushed or restarted broker loses nothing.
     """
-    limit = datetime.datetime.now(datetime.UTC) - datetime.timedelta(
-        seconds=settings.SWEEP_AFTER_SECONDS
-    )
-    with access.editing():
-        due = PolicyVersion.objects.filter(
-            state__in=lifecycle.MOVING, updated_at__lt=limit, detail__queued_at__lt=limit
-        )
-        waiting = list(due.values_list("pk", "state", "detail__attempts"))
-    for version_id, state, attempts in waiting:
-        _sweep_one(version_id, state, attempts)
-    return len(waiting)
+    queued = sweeping.requeue_due(queue.room())
+    health.note_sweep()
+    return queued
 
 
-def _sweep_one(version_id: int, state: str, attempts: int) -> None:
-    if attempts >= settings.MAX_INGEST_ATTEMPTS:
-        pipeline.fail_version(
-            version_id, f"Given up after {attempts} tries: see the worker's log.", is_retryable=True
-        )
-        return
-    is_indexing = state == VersionState.INDEXING
-    with access.editing():  # not due again at once: the workers may be down for long
-        VersionDetail.objects.filter(pk=version_id).update(
-            queued_at=datetime.datetime.now(datetime.UTC),
-            attempts=attempts + is_indexing,  # reading counts its own
-        )
-    queue.enqueue("index_version" if is_indexing else "ingest_version", version_id)
+@shared_task
+def sweep_files() -> int:
+    """Remove the files of uploads that were never recorded; returns how many."""
+    return stored_files.remove_strays()
 
 
 @shared_task
@@ -103,3 +109,15 @@ def count_versions_that_begin() -> int:
     with access.editing():
         begun = ChunkTerms.objects.filter(is_counted=False, effective_from__lte=access.today())
         return begun.update(is_counted=True)
+
+
+@shared_task
+def seal_audit() -> int:
+    """Link the audit events that have been committed since the last time into the chain."""
+    return sealing.seal()
+
+
+@shared_task
+def anchor_audit() -> bool:
+    """Anchor the audit chain for today, unless today has an anchor."""
+    return sealing.anchor(access.today()) is not None

@@ -12,7 +12,9 @@ from pathlib import Path
 from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from kombu import Queue
 
+from documents import chain
 from legalqa import env, services
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -137,15 +139,39 @@ CACHES = {
     "local": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "local"},
 }
 
+# --- Audit trail ---------------------------------------------------------------------------
+
+# The first signs; the others verify what was signed before a change of key.
+AUDIT_KEYS = [
+    chain.derived_key(secret)
+    for secret in (
+        *filter(None, [env.text("LEGALQA_AUDIT_KEY", default="")]),
+        SECRET_KEY,
+        *env.items("LEGALQA_AUDIT_OLD_KEYS", default=()),
+    )
+]
+AUDIT_SEAL_SECONDS = env.number("LEGALQA_AUDIT_SEAL_SECONDS", default=5)
+# One line a day; keep copies where whoever may write to the database may not.
+AUDIT_ANCHORS_FILE = env.path("LEGALQA_AUDIT_ANCHORS_FILE", default=VAR_DIR / "audit-anchors.jsonl")
+# Networks of reverse proxies whose X-Forwarded-For is believed.
+TRUSTED_PROXIES = env.items("LEGALQA_TRUSTED_PROXIES", default=())
+
 # --- Celery ------------------------------------------------------------------------------
 
 CELERY_BROKER_URL = _ADDRESSES.redis_url
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for as long as it is away, a worker waits for it
+CELERY_TASK_TIME_LIMIT = env.number("LEGALQA_TASK_TIME_LIMIT_SECONDS", default=600)
+CELERY_TASK_SOFT_TIME_LIMIT = max(1, CELERY_TASK_TIME_LIMIT - 30)
+# No task may run so long that its message is handed out again. Redis takes the shortest of
+# what the three name.
+CELERY_VISIBILITY_TIMEOUT = CELERY_TASK_TIME_LIMIT + 300
+CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = {"visibility_timeout": CELERY_VISIBILITY_TIMEOUT}
 # An enqueue waits at most a few seconds for a broker that is down; the sweeper does the rest.
 CELERY_BROKER_TRANSPORT_OPTIONS = {
-    "visibility_timeout": 900,
+    "visibility_timeout": CELERY_VISIBILITY_TIMEOUT,
     "socket_connect_timeout": 2,
-    "socket_timeout": 30,
+    "socket_timeout": 5,
 }
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_max": 0.5}
 CELERY_TASK_SERIALIZER = "json"
@@ -153,17 +179,33 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
-CELERY_TASK_TIME_LIMIT = env.number("LEGALQA_TASK_TIME_LIMIT_SECONDS", default=600)
-CELERY_TASK_SOFT_TIME_LIMIT = CELERY_TASK_TIME_LIMIT - 30
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 500
 CELERY_TIMEZONE = OFFICE_TIME_ZONE
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
-# How long a version may rest in a moving state before the sweeper queues it again.
+# Upkeep has a queue of its own: a worker takes from both in turn, so that a sweep does not wait
+# behind a thousand uploads.
+CELERY_TASK_QUEUES = [Queue("celery", routing_key="celery"), Queue("upkeep", routing_key="upkeep")]
+_UPKEEP = (
+    "sweep",
+    "sweep_files",
+    "compact_term_statistics",
+    "count_versions_that_begin",
+    "seal_audit",
+    "anchor_audit",
+)
+CELERY_TASK_ROUTES = {f"documents.tasks.{name}": {"queue": "upkeep"} for name in _UPKEEP}
+# How long a version may rest in a moving state before the sweeper queues it again. Together
+# with the sweeper's period it is the longest that work rests after a worker died.
 SWEEP_AFTER_SECONDS = env.number("LEGALQA_SWEEP_AFTER_SECONDS", default=60)
-MAX_INGEST_ATTEMPTS = env.number("LEGALQA_MAX_INGEST_ATTEMPTS", default=5)
+MAX_INGEST_ATTEMPTS = env.number("LEGALQA_MAX_INGEST_ATTEMPTS", default=3)
 CELERY_BEAT_SCHEDULE = {
-    "sweep": {"task": "documents.tasks.sweep", "schedule": 30.0},
+    "sweep": {
+        "task": "documents.tasks.sweep",
+        "schedule": 30.0,
+        "options": {"expires": 30},  # after a pause one sweep is enough
+    },
+    "sweep-files": {"task": "documents.tasks.sweep_files", "schedule": crontab(hour=3, minute=40)},
     "compact-term-statistics": {
         "task": "documents.tasks.compact_term_statistics",
         "schedule": 300.0,
@@ -171,6 +213,15 @@ CELERY_BEAT_SCHEDULE = {
     "count-versions-that-begin": {
         "task": "documents.tasks.count_versions_that_begin",
         "schedule": crontab(minute="*/10"),
+    },
+    "seal-audit": {
+        "task": "documents.tasks.seal_audit",
+        "schedule": float(AUDIT_SEAL_SECONDS),
+        "options": {"expires": 60},  # those that a busy worker let wait are one
+    },
+    "anchor-audit": {
+        "task": "documents.tasks.anchor_audit",
+        "schedule": crontab(minute="7"),  # every hour: a machine may be off at midnight
     },
 }
 
