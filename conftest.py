@@ -71,6 +71,8 @@ def _make_groups_again(**_: object) -> None:
 
     groups = importlib.import_module("documents.migrations.0005_groups")
     groups.create_groups(apps, None)
+    deletion = importlib.import_module("documents.migrations.0009_deletion_and_reviews")
+    deletion.let_administrators_delete(apps, None)
 
 
 def _become(connection: object, user: str, password: str) -> None:

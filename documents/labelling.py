@@ -6,7 +6,8 @@ or the version fails: a restricted annex never opens by itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from documents import access
 from documents.models import AccessLabel, PolicyVersion, Section
@@ -24,6 +25,37 @@ def own_labels(version: PolicyVersion) -> dict[Mark, list[AccessLabel]]:
     """The sections of a version that have labels of their own, with them."""
     labelled = version.sections.filter(labels__isnull=False).distinct()
     return {mark_of(s): list(s.labels.all()) for s in labelled.prefetch_related("labels")}
+
+
+def carried_from(version: PolicyVersion) -> list[dict[str, Any]]:
+    """The sections of a version with labels of their own, as a version that follows keeps them."""
+    return [
+        {
+            "number": number,
+            "title": title,
+            "start": start,
+            "labels": sorted(label.slug for label in labels),
+        }
+        for (number, title, start), labels in own_labels(version).items()
+    ]
+
+
+def carried_to(
+    rows: Sequence[Mapping[str, Any]], sections: Sequence[SectionRecord]
+) -> dict[Mark, list[AccessLabel]]:
+    """What `carried_from` gave, by the marks of the sections of a text that follows.
+
+    A section is found again by its place, else by a number and heading that only it has. One
+    that is not found keeps the mark that it had, which no section has: the version then fails.
+    """
+    marks = [mark_of(section) for section in sections]
+    found: dict[Mark, list[AccessLabel]] = {}
+    for row in rows:
+        was: Mark = (row["number"], row["title"], row["start"])
+        named = [mark for mark in marks if mark[:2] == was[:2]]
+        at = was if was in marks else named[0] if len(named) == 1 else was
+        found[at] = access.require_labels(row["labels"])
+    return found
 
 
 def restore_labels(version: PolicyVersion, labels: Mapping[Mark, list[AccessLabel]]) -> None:

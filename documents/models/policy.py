@@ -140,6 +140,8 @@ class VersionDetail(models.Model):
     embedded_count = models.PositiveIntegerField(default=0)
     pipeline_version = models.CharField(max_length=20, blank=True)
     publish_when_ready = models.BooleanField(default=False)
+    # Own labels of sections, {number, title, start, labels}: given to them once they are read.
+    carried_labels = models.JSONField(default=list, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
