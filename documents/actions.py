@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db.models import Max, Q, QuerySet
+from django.db.models.functions import Now
 from django.utils.text import slugify
 
-from documents import access, audit, labelling, lifecycle, pipeline, queue
+from documents import access, audit, labelling, lifecycle, pipeline, queue, stored_files
 from documents.errors import ValidationProblem
-from documents.ingestion import parsers, store
+from documents.ingestion import parsers
 from documents.ingestion.names import shown_name, title_from_name
 from documents.models import (
     AccessLabel,
@@ -78,13 +79,16 @@ def upload(given: Upload, *, actor: User | None) -> Received:
         ValidationProblem: nothing to read, too large, reversed dates, no title.
         ParseError: a kind of file that is not read; the message names it.
         UnknownLabelError: a label that does not exist.
+        StorageError: the disk is full; nothing was kept.
     """
     given = replace(given, file_name=shown_name(given.file_name))
     _check_upload(given)
-    sha256 = store.save(settings.FILES_DIR, given.data)
+    sha256 = stored_files.keep(given.data)
     with access.editing():
+        stored_files.hold(sha256, given.data)
         labels = access.require_labels(given.labels)
         policy = _policy_for(given, labels, actor)
+        Policy.objects.select_for_update().get(pk=policy.pk)  # the same bytes twice at once
         first = given.effective_from or access.today()
         same = _same_bytes(policy, sha256, first)
         if same is not None:
@@ -110,15 +114,23 @@ def _check_upload(given: Upload) -> None:
         )
     check_size(given.file_name, len(given.data))
     parsers.check_is_readable(given.data, file_name=given.file_name)
-    if given.publish and settings.APPROVAL == "four-eyes":
+    check_terms(given.publish, given.effective_from, given.effective_to)
+
+
+def check_terms(publish: bool, first: datetime.date | None, last: datetime.date | None) -> None:
+    """Refuse what no file could be taken under.
+
+    Raises:
+        ValidationProblem: publishing under four-eyes, or reversed dates.
+    """
+    if publish and settings.APPROVAL == "four-eyes":
         raise ValidationProblem(
             "Four-eyes approval is on: upload without publishing, and let another person approve.",
             code="four_eyes",
         )
-    if given.effective_to and given.effective_from and given.effective_to < given.effective_from:
+    if last and first and last < first:
         raise ValidationProblem(
-            f"The last day ({given.effective_to}) lies before the first ({given.effective_from}). "
-            "Correct one of them.",
+            f"The last day ({last}) lies before the first ({first}). Correct one of them.",
             code="bad_dates",
         )
 
@@ -195,7 +207,8 @@ def _create_version(
     actor: User | None,
 ) -> PolicyVersion:
     Policy.objects.select_for_update().get(pk=policy.pk)  # two uploads at once get two numbers
-    last_number = PolicyVersion.objects.filter(policy=policy).aggregate(n=Max("number"))["n"] or 0
+    numbered = (policy.versions, policy.deleted_versions)  # a number is never given again
+    last_number = max(rows.aggregate(n=Max("number"))["n"] or 0 for rows in numbered)
     end = given.effective_to + datetime.timedelta(days=1) if given.effective_to else None
     version = PolicyVersion.objects.create(
         policy=policy, number=last_number + 1, effective=(first, end)
@@ -277,8 +290,27 @@ def approve_version(
         detail.approved_by, detail.approved_at = reviewer, datetime.datetime.now(datetime.UTC)
         detail.failure, detail.attempts = "", 0
         detail.save(update_fields=["approved_by", "approved_at", "failure", "attempts"])
-        audit.record("version_approved", version, actor=reviewer, after={"number": version.number})
+        audit.record(
+            "version_approved",
+            version,
+            actor=reviewer,
+            before={"state": version.state},
+            after=_as_approved(version, detail),
+        )
         pipeline.begin_indexing(version_id)
+
+
+def _as_approved(version: PolicyVersion, detail: VersionDetail) -> dict[str, Any]:
+    """What exactly was approved: which bytes, for whom, from when until when."""
+    first, last = access.effective_days(version)
+    return {
+        "number": version.number,
+        "sha256": detail.file_sha256,
+        "labels": sorted(label.slug for label in version.labels.all()),
+        "first_day": first.isoformat(),
+        "last_day": last.isoformat() if last else None,
+        "unread_pages": list(detail.unread_pages),
+    }
 
 
 def _require_whole(detail: VersionDetail, accept_unread_pages: bool) -> None:
@@ -311,7 +343,7 @@ def retry_version(version_id: int, *, actor: User | None) -> None:
     with access.editing():
         version = lifecycle.lock(version_id)
         pipeline.require_state(version, VersionState.FAILED)
-        VersionDetail.objects.filter(pk=version_id).update(attempts=0, failure="")
+        VersionDetail.objects.filter(pk=version_id).update(attempts=0, failure="", queued_at=Now())
         lifecycle.transition(version_id, VersionState.RECEIVED, actor=actor)
         queue.enqueue("ingest_version", version_id)
 
@@ -509,24 +541,29 @@ def set_section_labels(section_id: int, slugs: Sequence[str], *, actor: User | N
         )
 
 
-def record_download(original: access.Original, *, actor: User, address: str) -> None:
+def record_download(original: access.Original, *, actor: User) -> None:
     """Write down that a reader took a file."""
     with access.editing():
         version = PolicyVersion.objects.get(pk=original.version_id)
         after = {"sha256": original.sha256}
-        audit.record("file_downloaded", version, actor=actor, after=after, address=address)
+        audit.record("file_downloaded", version, actor=actor, after=after)
 
 
 def create_labels(rows: Iterable[dict[str, Any]]) -> None:
     """Make the labels that do not exist yet; each row holds the fields of `AccessLabel`."""
     for row in rows:
-        AccessLabel.objects.get_or_create(slug=row["slug"], defaults=row)
+        label, is_new = AccessLabel.objects.get_or_create(slug=row["slug"], defaults=row)
+        if is_new:
+            audit.record("accesslabel_created", label, actor=None, after=row)
 
 
 def let_manage(user: User, departments: Iterable[str]) -> None:
     """Let a member of staff look after the policies of these departments."""
     for department in departments:
-        ManagedDepartment.objects.get_or_create(user=user, department=department)
+        managed, is_new = ManagedDepartment.objects.get_or_create(user=user, department=department)
+        if is_new:
+            after = {"user": user.get_username(), "department": department}
+            audit.record("manageddepartment_created", managed, actor=None, after=after)
 
 
 def grant_label(

@@ -2,6 +2,7 @@
 
 DocumentsError
 ├── RetryableError          what can heal by itself: a task may try again
+│   └── StorageError        the disk is full or cannot be written
 ├── AccessError             a rule of access was broken by our own code
 ├── ValidationProblem       bad input: the message says what to do about it
 │   ├── ParseError          a file that cannot be read, with the state it ends in
@@ -31,6 +32,12 @@ class RetryableError(DocumentsError):
     """Something outside failed that may work again: a task retries it."""
 
     code = "retryable"
+
+
+class StorageError(RetryableError):
+    """A file could not be written; nothing of it was kept."""
+
+    code = "storage_unavailable"
 
 
 class AccessError(DocumentsError):

@@ -8,17 +8,28 @@ no database connection is held while a file is parsed or a model runs.
 from __future__ import annotations
 
 import datetime
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Now
 from pgvector import HalfVector, SparseVector
 
-from documents import access, content, embedding, hooks, labelling, lifecycle, queue
+from documents import (
+    access,
+    content,
+    embedding,
+    heartbeat,
+    hooks,
+    kept_decisions,
+    labelling,
+    lifecycle,
+    queue,
+)
 from documents.errors import EmbeddingError, ParseError, TransitionError, ValidationProblem
 from documents.ingestion import analysis, screen, store
 from documents.ingestion.confined.limits import Limits
@@ -41,13 +52,22 @@ from documents.records import (
     ParsedDocument,
     ProcessedDocument,
     SectionRecord,
-    Severity,
 )
 
 LABELS_LOST = (
     "A section with labels of its own was not found again. Upload the file as a new version "
     "and label it."
 )
+FILE_LOST = "The stored file is missing or was altered. Upload it again."
+TOO_SLOW = (
+    "Reading it took longer than a task may ({minutes} minutes). Split the file, or raise "
+    "LEGALQA_TASK_TIME_LIMIT_SECONDS, and try it again."
+)
+UNEXPECTED = (
+    "Reading it failed unexpectedly ({name}). Try it again; if that fails too, hand the file to "
+    "whoever runs this site."
+)
+_WORKER_LOST = "The worker ended each time: its log says more."
 _UNREAD = (VersionState.RECEIVED, VersionState.PARSING, VersionState.SCREENING)
 
 
@@ -57,9 +77,19 @@ class _Job:
 
     version_id: int
     attempt: int
-    data: bytes
+    queued_at: datetime.datetime
+    sha256: str
     file_name: str
     title: str
+
+    @property
+    def still(self) -> Q:
+        """Versions that this run is the last to work on."""
+        return Q(
+            state=VersionState.PARSING,
+            detail__attempts=self.attempt,
+            detail__queued_at=self.queued_at,
+        )
 
 
 def process_file(
@@ -106,21 +136,28 @@ def _screen_nothing(
 
 
 def ingest_version(version_id: int) -> None:
-    """Parse, section, chunk and screen a version; ends held, awaiting approval, or failed."""
+    """Parse, section, chunk and screen a version; ends held, awaiting approval, or failed.
+
+    What may heal (a full disk, no memory) leaves the version to the sweeper, which has it tried
+    again until `MAX_INGEST_ATTEMPTS`.
+    """
     job = _claim(version_id)
     if job is None:
         return
     try:
-        processed = process_file(
-            job.data, file_name=job.file_name, title=job.title, progress=_keeping_alive(job)
-        )
-        _store(job, processed)
+        _store(job, _read(job))
     except ParseError as error:
         fail_version(version_id, error.message, is_retryable=False, attempt=job.attempt)
-    except OperationalError:
+    except (OperationalError, InterfaceError):
         raise  # the database will be back: the task tries again
+    except SoftTimeLimitExceeded:
+        reason = TOO_SLOW.format(minutes=settings.CELERY_TASK_TIME_LIMIT // 60)
+        fail_version(version_id, reason, is_retryable=True, attempt=job.attempt)
+    except (OSError, MemoryError) as error:
+        note_trouble(version_id, f"The last try ended with: {_named(error)}.")
+        raise
     except Exception as error:
-        reason = f"Reading it failed unexpectedly ({type(error).__name__})."
+        reason = UNEXPECTED.format(name=type(error).__name__)
         fail_version(version_id, reason, is_retryable=True, attempt=job.attempt)
         raise
 
@@ -130,43 +167,54 @@ def _claim(version_id: int) -> _Job | None:
     with access.editing():
         version = lifecycle.lock(version_id)
         detail = VersionDetail.objects.get(version=version)
-        if version.state not in (
-            VersionState.RECEIVED,
-            VersionState.PARSING,
-            VersionState.SCREENING,
-        ):
+        if version.state not in _UNREAD:
             return None
-        if version.state != VersionState.RECEIVED and not is_stale(version):
+        if version.state != VersionState.RECEIVED and not lifecycle.is_stale(version_id):
+            return None
+        if _is_given_up(detail):
             return None
         lifecycle.transition(version_id, VersionState.PARSING)
         detail.attempts += 1
         detail.save(update_fields=["attempts"])
-        name, sha256, attempt = detail.file_name, detail.file_sha256, detail.attempts
-        title = version.policy.title
-    return _Job(version_id, attempt, store.load(settings.FILES_DIR, sha256), name, title)
+        return _Job(
+            version_id,
+            detail.attempts,
+            detail.queued_at,
+            detail.file_sha256,
+            detail.file_name,
+            version.policy.title,
+        )
 
 
-def _keeping_alive(job: _Job) -> Progress:
-    """Show the sweeper now and then that this run is at work, for as long as it is the last."""
-    said_at = time.monotonic()
-
-    def progress(done: int, total: int) -> None:
-        nonlocal said_at
-        if time.monotonic() - said_at < settings.SWEEP_AFTER_SECONDS / 4:
-            return
-        said_at = time.monotonic()
-        with access.editing():
-            PolicyVersion.objects.filter(
-                pk=job.version_id, state=VersionState.PARSING, detail__attempts=job.attempt
-            ).update(updated_at=datetime.datetime.now(datetime.UTC))
-
-    return progress
+def _is_given_up(detail: VersionDetail) -> bool:
+    """Whether a version had its tries; it fails then, with what is known of the last one."""
+    if detail.attempts < settings.MAX_INGEST_ATTEMPTS:
+        return False
+    reason = f"Given up after {detail.attempts} tries. {detail.failure or _WORKER_LOST}"
+    fail_version(detail.version_id, reason, is_retryable=True)
+    return True
 
 
-def is_stale(version: PolicyVersion) -> bool:
-    """Whether a version has rested in its state longer than a working run would let it."""
-    age = datetime.datetime.now(datetime.UTC) - version.updated_at
-    return age.total_seconds() >= settings.SWEEP_AFTER_SECONDS
+def _read(job: _Job) -> ProcessedDocument:
+    with heartbeat.beating(job.version_id, job.still):
+        try:
+            data = store.load(settings.FILES_DIR, job.sha256)
+        except FileNotFoundError as error:
+            raise ParseError(FILE_LOST) from error
+        return process_file(data, file_name=job.file_name, title=job.title)
+
+
+def _named(error: Exception) -> str:
+    """An error as staff may see it: the system's own words, without paths."""
+    return (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+
+
+def note_trouble(version_id: int, reason: str) -> None:
+    """Keep why a try ended, should it be the last."""
+    with access.editing():
+        VersionDetail.objects.filter(pk=version_id, version__state__in=lifecycle.MOVING).update(
+            failure=reason[:500]
+        )
 
 
 def _store(job: _Job, processed: ProcessedDocument) -> None:
@@ -174,9 +222,12 @@ def _store(job: _Job, processed: ProcessedDocument) -> None:
     with access.editing():
         version = lifecycle.lock(job.version_id)
         detail = VersionDetail.objects.get(version=version)
-        if version.state != VersionState.PARSING or detail.attempts != job.attempt:
+        if not PolicyVersion.objects.filter(job.still, pk=job.version_id).exists():
             return  # a later run has taken over
-        own_labels = labelling.own_labels(version)
+        kept = kept_decisions.decisions_of(version)
+        own_labels = labelling.own_labels(version) or labelling.carried_to(
+            detail.carried_labels, processed.sections
+        )
         if not own_labels.keys() <= set(map(labelling.mark_of, processed.sections)):
             fail_version(job.version_id, LABELS_LOST, is_retryable=False, attempt=job.attempt)
             return
@@ -184,30 +235,40 @@ def _store(job: _Job, processed: ProcessedDocument) -> None:
         version.refresh_from_db()
         content.replace_all(version, detail, processed)
         labelling.restore_labels(version, own_labels)
-        blocking = [f for f in processed.findings if f.severity is Severity.BLOCK]
+        kept_decisions.restore_decisions(version, kept)
+        has_open = kept_decisions.has_open_findings(version)
         # A finding in the title, the file name, hidden text or a script has no passage to hold.
-        has_loose = any(not finding.chunks for finding in blocking)
-        is_held = has_loose or (bool(blocking) and settings.HOLD_VERSION_ON_FINDING)
+        has_loose = has_open and kept_decisions.has_open_findings(version, loose_only=True)
+        is_held = has_loose or (has_open and settings.HOLD_VERSION_ON_FINDING)
         lifecycle.transition(
             job.version_id, VersionState.HELD if is_held else VersionState.AWAITING_APPROVAL
         )
         # "none" publishes clean versions by itself; a finding still waits for a person.
-        is_clean = settings.APPROVAL == "none" and not blocking
+        is_clean = settings.APPROVAL == "none" and not has_open
         is_whole = not detail.unread_pages and detail.chunk_count > 0
         if not is_held and is_whole and (detail.publish_when_ready or is_clean):
             begin_indexing(job.version_id)
 
 
 def fail_version(
-    version_id: int, reason: str, *, is_retryable: bool, attempt: int | None = None
+    version_id: int,
+    reason: str,
+    *,
+    is_retryable: bool,
+    attempt: int | None = None,
+    during: VersionState | None = None,
 ) -> None:
-    """End a version as failed, with a reason that its owner sees."""
+    """End a version as failed, with a reason that its owner sees.
+
+    Nothing happens where the version rests, a later `attempt` works on it, or it is not in the
+    state `during` which the reason came up.
+    """
     with access.editing():
         version = lifecycle.lock(version_id)
         detail = VersionDetail.objects.get(version=version)
         if attempt is not None and detail.attempts != attempt:
             return
-        if version.state not in lifecycle.MOVING:
+        if version.state not in lifecycle.MOVING or during not in (None, version.state):
             return
         detail.failure = reason[:500]
         detail.is_retryable = is_retryable
@@ -218,7 +279,28 @@ def fail_version(
 def begin_indexing(version_id: int) -> None:
     """Move an approved version to indexing and queue its embedding when this commits."""
     lifecycle.transition(version_id, VersionState.INDEXING)
+    VersionDetail.objects.filter(pk=version_id).update(attempts=0, queued_at=Now())
     queue.enqueue("index_version", version_id)
+
+
+def claim_indexing(version_id: int) -> bool:
+    """Count a run that embeds a version; False when another began lately, or it was given up.
+
+    A run that gets anywhere clears the count (`embed_chunks`), so that only passages on which
+    workers end are given up, however long the version is or the queue before it.
+    """
+    with access.editing():
+        version = lifecycle.lock(version_id)
+        detail = VersionDetail.objects.get(version=version)
+        if version.state != VersionState.INDEXING:
+            return False
+        if detail.attempts and not lifecycle.is_stale(version_id):
+            return False
+        if _is_given_up(detail):
+            return False
+        VersionDetail.objects.filter(pk=version_id).update(attempts=F("attempts") + 1)
+        lifecycle.touch(version_id)
+        return True
 
 
 def batches_to_embed(version_id: int) -> list[list[int]]:
@@ -263,17 +345,20 @@ def embed_chunks(version_id: int, chunk_ids: Sequence[int]) -> bool:
         chunks = list(lacking.select_related("section"))
     if chunks:
         texts = [embedded_text(chunk) for chunk in chunks]
-        vectors = embedding.encode_passages(texts, version.language)
+        with heartbeat.beating(version_id, Q(state=VersionState.INDEXING)):
+            vectors = embedding.encode_passages(texts, version.language)
         for chunk, vector in zip(chunks, vectors, strict=True):
             chunk.embedding = HalfVector(vector)
             chunk.embedding_model = _model_name(spec)
     with access.editing():
         version = lifecycle.lock(version_id)
+        if version.state != VersionState.INDEXING:
+            return False
         Chunk.objects.bulk_update(chunks, ["embedding", "embedding_model"], batch_size=200)
-        return _record_progress(version, spec)
+        return _record_progress(version, spec, has_moved=bool(chunks))
 
 
-def _record_progress(version: PolicyVersion, spec: embedding.ModelSpec) -> bool:
+def _record_progress(version: PolicyVersion, spec: embedding.ModelSpec, *, has_moved: bool) -> bool:
     """Note how many chunks have vectors; True when all do.
 
     A version that goes forward is neither swept nor given up, however long it is.
@@ -281,9 +366,10 @@ def _record_progress(version: PolicyVersion, spec: embedding.ModelSpec) -> bool:
     left = version.chunks.filter(_lacks_vector(spec)).count()
     detail = VersionDetail.objects.get(version=version)
     detail.embedded_count = detail.chunk_count - left
-    detail.attempts = 0
+    if has_moved:
+        detail.attempts = 0
+        lifecycle.touch(version.pk)
     detail.save(update_fields=["embedded_count", "attempts"])
-    version.save(update_fields=["updated_at"])
     return left == 0
 
 
@@ -339,7 +425,9 @@ def publish_version(version_id: int) -> None:
             detail.save(update_fields=["failure"])
             lifecycle.transition(version_id, VersionState.FAILED, detail={"reason": problem})
             return
-        VersionDetail.objects.filter(pk=version_id).update(embedded_count=F("chunk_count"))
+        VersionDetail.objects.filter(pk=version_id).update(
+            embedded_count=F("chunk_count"), failure=""
+        )
         _make_room(version)
         version.refresh_from_db()
         lifecycle.transition(version_id, VersionState.PUBLISHED)
@@ -367,8 +455,10 @@ def _why_not_publish(version: PolicyVersion) -> str | None:
         check_dates(version.policy, first, last, besides=version.pk)
     except ValidationProblem as error:  # another was published on that day since approval
         return error.message
+    if version.chunks.count() != version.detail.chunk_count:
+        return "Passages of the version are missing. Try it again, so that its file is read anew."
     spec = embedding.model_for(version.language)
-    if spec is not None and version.chunks.filter(embedding__isnull=True).exists():
+    if spec is not None and version.chunks.filter(_lacks_vector(spec)).exists():
         raise EmbeddingError("A passage still lacks its vector.")
     for hook in hooks.before_publish:
         if reason := hook(version.pk):

@@ -84,6 +84,7 @@ def sweep() -> int:
     It needs no memory of the broker, so a flushed or restarted broker loses nothing.
     """
     queued = sweeping.requeue_due(queue.room())
+    sweeping.requeue_batches()
     health.note_sweep()
     return queued
 

@@ -15,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
 from documents import chain
-from legalqa import env, services
+from legalqa import env, origin, services
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = env.path("LEGALQA_VAR_DIR", default=BASE_DIR / "var")
@@ -58,6 +58,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "legalqa.middleware.OriginMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -154,7 +155,7 @@ AUDIT_SEAL_SECONDS = env.number("LEGALQA_AUDIT_SEAL_SECONDS", default=5)
 # One line a day; keep copies where whoever may write to the database may not.
 AUDIT_ANCHORS_FILE = env.path("LEGALQA_AUDIT_ANCHORS_FILE", default=VAR_DIR / "audit-anchors.jsonl")
 # Networks of reverse proxies whose X-Forwarded-For is believed.
-TRUSTED_PROXIES = env.items("LEGALQA_TRUSTED_PROXIES", default=())
+TRUSTED_PROXIES = origin.networks(env.items("LEGALQA_TRUSTED_PROXIES", default=()))
 
 # --- Celery ------------------------------------------------------------------------------
 
@@ -232,6 +233,9 @@ FILES_DIR = env.path("LEGALQA_FILES_DIR", default=VAR_DIR / "files")
 PAGE_IMAGES_DIR = env.path("LEGALQA_PAGE_IMAGES_DIR", default=VAR_DIR / "page-images")
 PAGE_IMAGES_MB = env.number("LEGALQA_PAGE_IMAGES_MB", default=200)
 MAX_UPLOAD_BYTES = env.number("LEGALQA_MAX_UPLOAD_BYTES", default=50 * 1024 * 1024)
+# What one bulk upload may hold: all its files unpacked, and their number in one archive.
+MAX_BATCH_BYTES = env.number("LEGALQA_MAX_BATCH_BYTES", default=512 * 1024 * 1024)
+MAX_BATCH_FILES = env.number("LEGALQA_MAX_BATCH_FILES", default=5_000)
 # What a child process may use to read one file; the memory is beyond the interpreter's own.
 PARSE_CPU_SECONDS = env.number("LEGALQA_PARSE_CPU_SECONDS", default=60)
 PARSE_MEMORY_MB = env.number("LEGALQA_PARSE_MEMORY_MB", default=1024)

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import transaction
 
 from documents import access, actions, stewards
-from documents.errors import ParseError, ValidationProblem
+from documents.errors import ParseError, StorageError, ValidationProblem
 from documents.ingestion import parsers
 from documents.models import AccessLabel, Policy
 
@@ -167,8 +167,11 @@ class UploadForm(forms.Form):
             with transaction.atomic():
                 return [self._take_one(file) for file in self.cleaned_data["file"]]
         except ValidationProblem as error:
-            name = _FIELD_OF_CODE.get(error.code, "file")
+            name = field_of(error.code)
             self.add_error(name if name in self.fields else None, error.message)
+            return []
+        except StorageError as error:
+            self.add_error("file", error.message)
             return []
 
     def _take_one(self, file: UploadedFile[Any]) -> actions.Received:
@@ -199,6 +202,11 @@ class UploadForm(forms.Form):
             ),
             actor=self.user,
         )
+
+
+def field_of(code: str) -> str:
+    """The field that an error of this code is about."""
+    return _FIELD_OF_CODE.get(code, "file")
 
 
 def message_of(received: actions.Received) -> str:

@@ -42,6 +42,11 @@ def save(directory: Path, data: bytes) -> str:
     return sha256
 
 
+def is_sound(directory: Path, sha256: str) -> bool:
+    """Whether the file with this hash is there, and holds the bytes that it is named after."""
+    return _holds(path_of(directory, sha256), sha256)
+
+
 def sound_path(directory: Path, sha256: str) -> Path:
     """Where the bytes with this hash are, once they were found to be those bytes.
 

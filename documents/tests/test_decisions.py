@@ -216,8 +216,9 @@ def test_the_last_day_of_the_calendar_is_refused_in_words():
 def test_uploading_again_mends_a_file_that_was_altered_on_disk(settings):
     damaged = factories.received(V1, policy_slug="loan")
     store.path_of(settings.FILES_DIR, damaged.detail.file_sha256).write_bytes(b"")
-    with pytest.raises(FileNotFoundError):
-        pipeline.ingest_version(damaged.pk)
+    pipeline.ingest_version(damaged.pk)
+    failed = factories.version(damaged.pk)
+    assert (failed.state, failed.detail.failure) == (VersionState.FAILED, pipeline.FILE_LOST)
 
     received = factories.received(V1, policy_slug="loan-again")
     pipeline.ingest_version(received.pk)

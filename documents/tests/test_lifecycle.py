@@ -287,8 +287,10 @@ def test_the_sweeper_queues_what_waits_and_gives_up_in_the_end(settings, monkeyp
     assert tasks.sweep() == 2
     assert sorted(sent) == sorted([("ingest_version", waiting.pk), ("index_version", indexing.pk)])
     settings.MAX_INGEST_ATTEMPTS = 0
-    tasks.sweep()
-    assert factories.version(waiting.pk).state == VersionState.FAILED
+    pipeline.ingest_version(waiting.pk)
+    assert not pipeline.claim_indexing(indexing.pk)
+    for version in (waiting, indexing):
+        assert factories.version(version.pk).state == VersionState.FAILED
 
 
 def test_a_second_worker_leaves_a_version_that_another_has():
