@@ -10,5 +10,11 @@ class DocumentsConfig(AppConfig):
     verbose_name = "Policies"
 
     def ready(self) -> None:
-        """Register the system checks."""
-        from documents import checks  # noqa: F401 - registers on import
+        """Register the system checks, the task that takes batches, and the audit of sign-ins."""
+        from documents import (
+            batches,  # noqa: F401 - registers on import
+            checks,  # noqa: F401 - registers on import
+            sign_ins,
+        )
+
+        sign_ins.connect()

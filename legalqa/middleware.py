@@ -1,11 +1,46 @@
-"""Headers that every personal answer needs."""
+"""What holds for every request: where it came from is on record, its answer is private."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
+
+from documents import audit
+from legalqa.origin import client_address
+
+
+class OriginMiddleware:
+    """Say where a request came from, for whatever is audited on its behalf.
+
+    A request of an asynchronous server has a context of its own, which its stream shares: what
+    is asked in a stream is audited after this has returned, so it is not reset there.
+    """
+
+    sync_capable = True
+    async_capable = True
+
+    def __init__(
+        self,
+        get_response: Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]],
+    ) -> None:
+        self.get_response = get_response
+        if iscoroutinefunction(get_response):
+            markcoroutinefunction(self)
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        """Answer, with the address of the client at hand."""
+        address = client_address(request.META, settings.TRUSTED_PROXIES)
+        if iscoroutinefunction(self):
+            return self._answer(request, address)
+        with audit.coming_from(address):
+            return self.get_response(request)
+
+    async def _answer(self, request: HttpRequest, address: str) -> HttpResponseBase:
+        audit.set_origin(address)
+        return await self.get_response(request)  # type: ignore[misc]  # a coroutine, as marked
 
 
 class PrivateResponseMiddleware:

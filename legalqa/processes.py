@@ -40,7 +40,8 @@ def listening_host() -> str:
 def web_command(port: int, *, reload: bool = False) -> list[str]:
     """The command line of the web process."""
     options = ["--host", listening_host(), "--port", str(port), "--no-access-log", "--ws", "none"]
-    options += ["--timeout-graceful-shutdown", "5"]
+    # Which proxies to believe is decided in one place (LEGALQA_TRUSTED_PROXIES).
+    options += ["--timeout-graceful-shutdown", "5", "--no-proxy-headers"]
     if reload:
         options += ["--reload", *(f"--reload-dir={ROOT / package}" for package in PACKAGES)]
     return [sys.executable, "-m", "uvicorn", "legalqa.asgi:application", *options]

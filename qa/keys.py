@@ -40,7 +40,15 @@ def create_key(
         labels=list(labels) if labels is not None else None,
         expires_at=expires_at,
     )
-    audit.record("api_key_created", row, actor=actor, after={"name": name, "scopes": list(scopes)})
+    after = {
+        "name": name,
+        "user": user.get_username(),
+        "prefix": row.prefix,
+        "scopes": list(scopes),
+        "labels": row.labels,
+        "expires_at": expires_at.isoformat() if expires_at else None,
+    }
+    audit.record("api_key_created", row, actor=actor, after=after)
     return key
 
 
@@ -78,7 +86,11 @@ def revoke_key(row: ApiKey, *, actor: User | None) -> None:
     """End a key at once; one that has ended stays as it is."""
     now = datetime.datetime.now(datetime.UTC)
     if ApiKey.objects.filter(pk=row.pk, revoked_at=None).update(revoked_at=now):
-        audit.record("api_key_revoked", row, actor=actor, after={"name": row.name})
+        audit.record("api_key_revoked", row, actor=actor, before=_named(row))
+
+
+def _named(row: ApiKey) -> dict[str, str]:
+    return {"name": row.name, "user": row.user.get_username(), "prefix": row.prefix}
 
 
 def _digest(key: str) -> str:

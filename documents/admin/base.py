@@ -102,7 +102,6 @@ class AuditedAdmin(StaffAdmin[M]):
             actor=staff(request),
             before=before,
             after=after,
-            address=request.META.get("REMOTE_ADDR", ""),
         )
 
 

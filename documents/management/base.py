@@ -12,6 +12,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError
 
+from documents import audit
 from documents.errors import DocumentsError
 
 
@@ -33,7 +34,8 @@ class ClearErrorsCommand(BaseCommand):
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command; `DocumentsError` and a missing database become `CommandError`."""
         try:
-            return super().execute(*args, **options)
+            with audit.coming_from(audit.COMMAND_LINE):
+                return super().execute(*args, **options)
         except DocumentsError as error:
             raise CommandError(error.message) from error
         except OperationalError as error:

@@ -158,6 +158,5 @@ class FileView(ApiView):
             response = originals.FileResponse(original)
         except FileNotFoundError as error:
             raise NotFoundError from error
-        address = request.META.get("REMOTE_ADDR", "")
-        actions.record_download(original, actor=user_of(request), address=address)
+        actions.record_download(original, actor=user_of(request))
         return response

@@ -209,7 +209,7 @@ def file(request: HttpRequest, as_of: date | None, slug: str, number: int) -> Ht
         raise Http404 from error
     if request.method == "GET":
         user = cast("User", request.user)
-        actions.record_download(original, actor=user, address=request.META.get("REMOTE_ADDR", ""))
+        actions.record_download(original, actor=user)
     return response
 
 
