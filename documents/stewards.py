@@ -73,14 +73,18 @@ def home_of(user: User, *, policy_slug: str, title: str, file_name: str, departm
         slug = actions.slug_for(title or title_from_name(file_name))
         if managed.filter(slug=slug).exists():
             return Home(slug, "")
-        own = _department(user, department)
+        own = department_for(user, department)
         if Policy.objects.filter(slug=slug).exists():
             slug = f"{slug[:110]}-{secrets.token_hex(4)}"
         return Home(slug, own)
 
 
-def _department(user: User, wanted: str) -> str:
-    """The department of a new policy: what was asked for, else the only one that is theirs."""
+def department_for(user: User, wanted: str) -> str:
+    """The department of a new policy: what was asked for, else the only one that is theirs.
+
+    Raises:
+        ValidationProblem: it is not theirs, they have none, or one of several has to be named.
+    """
     if user.is_superuser:
         return wanted
     own = sorted(access.managed_departments(user))
