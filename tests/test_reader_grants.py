@@ -23,8 +23,7 @@ pytestmark = pytest.mark.django_db
 READABLE = {
     "documents_policy": "id public_id slug title contact department category language review_by"
     " jurisdiction source_url source_licence retrieved_on created_at owner_id",
-    "documents_policyversion": "id public_id number state media_type language"
-    " created_at policy_id",
+    "documents_policyversion": "id public_id number state media_type language created_at policy_id",
     "documents_versionend": "version_id last_day",
     "documents_section": "id public_id ordinal level number title display_title path start"
     " body_start end pages parent_id version_id",
@@ -239,7 +238,7 @@ def _everything(reader: Reader) -> list[str]:
             if not table.startswith("documents_"):
                 continue
             listed = ", ".join(f'"{column}"' for column in columns.split())
-            rows += _rows(f'select \'{table}\' || row({listed})::text from "{table}"')  # noqa: S608 - listed above
+            rows += _rows(f"select '{table}' || row({listed})::text from \"{table}\"")  # noqa: S608 - listed above
     return sorted(map(str, rows))
 
 

@@ -25,7 +25,14 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.backends.utils import CursorWrapper
 
-_KEYS = ("role", "legalqa.classes", "legalqa.as_of", "legalqa.reader", "legalqa.scope")
+_KEYS = (
+    "role",
+    "legalqa.classes",
+    "legalqa.as_of",
+    "legalqa.ends_before",
+    "legalqa.reader",
+    "legalqa.scope",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,20 +191,42 @@ def reading_as(reader: Reader, as_of: date | None = None) -> Iterator[Reading]:
     with transaction.atomic(durable=True), connection.cursor() as cursor:
         now = today()
         day = as_of or now
-        if day > now and not reader.may_read_scheduled:
-            raise ValidationProblem(
-                f"The date {day} lies in the future. Choose today ({now}) or an earlier date.",
-                code="as_of_in_future",
-            )
+        _require_day(reader, day, now)
         classes, hosted = _readable_classes(labels_of(reader))
         values = {
             "role": settings.READER_ROLE,
             "legalqa.classes": ",".join(map(str, sorted(classes))),
             "legalqa.as_of": day.isoformat(),
+            # A last day to come tells of the version that begins after it.
+            "legalqa.ends_before": (date.max if reader.may_read_scheduled else now).isoformat(),
             "legalqa.reader": str(reader.user_id or ""),
         }
         with _settings(cursor, values):
             yield Reading(reader, day, now, classes, hosted)
+
+
+def _require_day(reader: Reader, day: date, now: date) -> None:
+    if day > now and not reader.may_read_scheduled:
+        raise ValidationProblem(
+            f"The date {day} lies in the future. Choose today ({now}) or an earlier date.",
+            code="as_of_in_future",
+        )
+
+
+@contextmanager
+def on_day(reading: Reading, day: date) -> Iterator[Reading]:
+    """The same open reading on another day, until the block ends.
+
+    Raises:
+        ValidationProblem: the day lies after today and the reader may not read ahead.
+    """
+    _require_day(reading.reader, day, reading.today)
+    # In a savepoint, so that an error puts the day back as well.
+    with transaction.atomic(), connection.cursor() as cursor:
+        setting = "select set_config('legalqa.as_of', %s, true)"
+        cursor.execute(setting, [day.isoformat()])
+        yield replace(reading, as_of=day)
+        cursor.execute(setting, [reading.as_of.isoformat()])
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Q
 
 from documents.access.door import Reader, editing, reading_as
+from documents.access.passages import CLOSED_VERSION_FIELDS
 from documents.ingestion.layout import boxes_around, unpack
 from documents.models import Chunk, Finding, PageLayout, PolicyVersion, Section, VersionDetail
 from documents.records import Box, Severity, WordBox
@@ -158,19 +159,21 @@ def _readable(
     with reading_as(reader, as_of):
         if "\x00" in slug or version_number > _LARGEST:
             return None  # out of an address; the database would not take it
-        versions = PolicyVersion.objects.select_related("policy").defer("policy__owner")
+        versions = PolicyVersion.objects.select_related("policy").defer(
+            "policy__owner", *CLOSED_VERSION_FIELDS
+        )
         version = versions.filter(policy__slug=slug, number=version_number).first()
         if version is None:
             return None
-        rows = Chunk.objects.filter(version=version).values_list("pk", "section_id")
-        found = list(rows)
+        rows = Chunk.objects.filter(version=version)
+        found = list(rows.values_list("pk", "section_id", "effective_from"))
         return _Readable(
             version_id=version.pk,
-            effective_from=version.effective.lower,
+            effective_from=found[0][2],
             policy_title=version.policy.title,
             language=version.language,
-            chunks=frozenset(chunk for chunk, _ in found),
-            sections=frozenset(section for _, section in found),
+            chunks=frozenset(chunk for chunk, _, _ in found),
+            sections=frozenset(section for _, section, _ in found),
         )
 
 

@@ -12,10 +12,15 @@ from uuid import UUID
 from django.db import connection
 
 from documents.access.door import Reading
-from documents.models import Chunk, Policy, PolicyVersion, Section
+from documents.errors import AccessError
+from documents.models import Chunk, Policy, PolicyVersion, Section, VersionEnd
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
+
+# What the reader's role may not select: leave these out of rows that are read as somebody.
+CLOSED_VERSION_FIELDS = ("effective", "updated_at")
+CLOSED_CHUNK_FIELDS = ("effective_to",)
 
 
 def corpus_revision(reading: Reading) -> str:
@@ -171,16 +176,35 @@ def _resolved(
 def _assemble(reading: Reading, sections: QuerySet[Section]) -> list[ReadableSection]:
     by_section: dict[int, list[Chunk]] = {}
     rows = sections.select_related("version__policy").order_by("version_id", "ordinal")
-    found = list(rows)
+    found = list(rows.defer(*(f"version__{name}" for name in CLOSED_VERSION_FIELDS)))
     chunks = Chunk.objects.filter(section__in=[s.pk for s in found]).order_by("ordinal")
-    for chunk in chunks.defer("embedding"):
+    for chunk in chunks.defer("embedding", *CLOSED_CHUNK_FIELDS):
         by_section.setdefault(chunk.section_id, []).append(chunk)
-    return [_readable(reading, s, by_section[s.pk]) for s in found if s.pk in by_section]
+    ends = past_ends({section.version_id for section in found})
+    return [
+        _readable(reading, s, by_section[s.pk], ends.get(s.version_id))
+        for s in found
+        if s.pk in by_section
+    ]
 
 
-def _readable(reading: Reading, section: Section, chunks: list[Chunk]) -> ReadableSection:
+def past_ends(version_ids: Iterable[int]) -> dict[int, date]:
+    """The last days of these versions as far as the reader may know them, in a reading.
+
+    One to come tells of the version that begins after it, so only those who may read ahead
+    get it (row security).
+    """
+    found = VersionEnd.objects.filter(version__in=list(version_ids))
+    return dict(found.values_list("version_id", "last_day"))
+
+
+def _readable(
+    reading: Reading, section: Section, chunks: list[Chunk], last: date | None
+) -> ReadableSection:
     version = section.version
-    first, last = effective_days(version)
+    first = chunks[0].effective_from
+    if first is None:
+        raise AccessError("a readable passage has a first day")
     return ReadableSection(
         public_id=section.public_id,
         ordinal=section.ordinal,
@@ -193,15 +217,9 @@ def _readable(reading: Reading, section: Section, chunks: list[Chunk]) -> Readab
         language=version.language,
         version_number=version.number,
         effective_from=first,
-        effective_to=_shown_end(reading, last),
+        effective_to=last,
         chunks=joined_chunks(chunks, reading.hosted_classes),
     )
-
-
-def _shown_end(reading: Reading, last: date | None) -> date | None:
-    """The last day, once it is past: one to come tells of the version that begins after it."""
-    is_past = last is not None and last < reading.today
-    return last if is_past or reading.reader.may_read_scheduled else None
 
 
 def joined_chunks(chunks: list[Chunk], hosted: frozenset[int]) -> tuple[ReadableChunk, ...]:

@@ -196,7 +196,7 @@ def test_a_version_row_is_visible_only_with_one_of_its_chunks():
 
     with access.reading_as(Reader.for_user(factories.user())):
         assert [p.slug for p in Policy.objects.all()] == ["leave"]
-        assert [v.number for v in PolicyVersion.objects.all()] == [1]
+        assert list(PolicyVersion.objects.values_list("number", flat=True)) == [1]
         assert Section.objects.filter(version__policy__slug="pay").count() == 0
 
 
