@@ -13,8 +13,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from legalqa.services import ensure_running
+
+
+# The same examples in each run, so that a change is what breaks a test; `deep` looks for more:
+# make test PYTEST_ARGS="--hypothesis-profile=deep".
+hypothesis_settings.register_profile(
+    "repeatable", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.register_profile(
+    "deep", deadline=None, max_examples=3000, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("repeatable")
 
 
 def pytest_configure(config: pytest.Config) -> None:
