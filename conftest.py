@@ -18,7 +18,6 @@ from hypothesis import settings as hypothesis_settings
 
 from legalqa.services import ensure_running
 
-
 # The same examples in each run, so that a change is what breaks a test; `deep` looks for more:
 # make test PYTEST_ARGS="--hypothesis-profile=deep".
 hypothesis_settings.register_profile(
