@@ -98,7 +98,7 @@ def test_a_file_stays_while_another_version_holds_its_bytes(
     django_capture_on_commit_callbacks, settings
 ):
     made = factories.published(V1, policy_slug="loan", title="Tool loan")
-    twin = factories.published(V1, policy_slug="twin", title="Twin")
+    twin = factories.published(V1, policy_slug="twin", title="Twin", file_name="loans.md")
     path = store.path_of(settings.FILES_DIR, made.detail.file_sha256)
 
     with django_capture_on_commit_callbacks(execute=True):

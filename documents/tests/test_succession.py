@@ -36,9 +36,7 @@ def _read(version_id: int):
 def _restrict_annex(version) -> None:
     factories.label("secret", role="restriction")
     with access.editing():
-        annex = Section.objects.get(version=version, title__in=["Annex A", ""], number="Annex A") if (
-            Section.objects.filter(version=version, number="Annex A").exists()
-        ) else Section.objects.get(version=version, title="Annex A")
+        annex = Section.objects.get(version=version, number="Annex A")
     actions.set_section_labels(annex.pk, ["secret"], actor=None)
 
 
