@@ -85,6 +85,8 @@ def _make_groups_again(**_: object) -> None:
     groups.create_groups(apps, None)
     deletion = importlib.import_module("documents.migrations.0009_deletion_and_reviews")
     deletion.let_administrators_delete(apps, None)
+    erasure = importlib.import_module("qa.migrations.0003_erasure_of_questions")
+    erasure.let_groups(apps, None)
 
 
 def _become(connection: object, user: str, password: str) -> None:

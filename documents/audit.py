@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from documents.models import AuditEvent
@@ -20,6 +21,19 @@ if TYPE_CHECKING:
 
 SYSTEM = "system"
 COMMAND_LINE = "command line"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who acted, where there is no account at hand."""
+
+    pk: int | None
+    name: str
+
+    def get_username(self) -> str:
+        """As accounts have it."""
+        return self.name[:150]
+
 
 _origin: ContextVar[str] = ContextVar("legalqa_audit_origin", default="")
 
@@ -43,11 +57,12 @@ def record(
     action: str,
     target: Model | None,
     *,
-    actor: User | None,
+    actor: User | Person | None,
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
     address: str | None = None,
     object_type: str = "",
+    object_id: str = "",
 ) -> None:
     """Write who did what to which object.
 
@@ -59,13 +74,14 @@ def record(
         after: what they hold now.
         address: where the act came from; None: what its door said (`coming_from`).
         object_type: what kind of thing the act was about, where there is no target.
+        object_id: which one, where it may be gone.
     """
     AuditEvent.objects.create(
         actor_id=actor.pk if actor else None,
         actor_name=actor.get_username() if actor else SYSTEM,
         action=action,
         object_type=(target._meta.model_name or "") if target else object_type,
-        object_id=str(getattr(target, "public_id", target.pk)) if target else "",
+        object_id=str(getattr(target, "public_id", target.pk)) if target else object_id,
         before=_as_json(before),
         after=_as_json(after),
         address=_origin.get() if address is None else address,

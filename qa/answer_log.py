@@ -1,6 +1,8 @@
 """Alone writes what was asked and how it ended; alone gives it back.
 
-Rows are only ever added, but for the words, which can be erased. A stored answer is given to
+Rows are only ever added, but for the words, which can be erased. The audit trail holds digests
+of the words, keyed with a salt that is erased with them: it proves what was asked and shown for
+as long as the words are there, and says nothing about them afterwards. A stored answer is given to
 its asker alone, and only while every chunk of its passages is still readable to them.
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import secrets
 from dataclasses import dataclass
 from datetime import date
@@ -16,7 +19,7 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 
-from documents import access
+from documents import access, audit
 from documents.access import Reader
 from qa.answering.present import outcome_json
 from qa.answering.prompt import PROMPT_VERSION
@@ -37,8 +40,7 @@ class Entry:
 def open_entry(asker: Reader, question: str, *, as_of: date, door: str) -> Entry:
     """Record that a question was asked, before anything is looked up."""
     salt = secrets.token_hex(16)
-    key = f"{settings.SECRET_KEY}:{salt}".encode()
-    digest = hmac.new(key, question.encode(), hashlib.sha256).hexdigest()
+    digest = digest_of(question, salt)
     with access.editing():
         record = QuestionRecord.objects.create(
             public_id=uuid4(),
@@ -49,7 +51,24 @@ def open_entry(asker: Reader, question: str, *, as_of: date, door: str) -> Entry
             question_digest=digest,
         )
         QuestionText.objects.create(question_record=record, salt=salt, question=question)
+        after = {"question_digest": digest, "as_of": as_of.isoformat(), "door": door}
+        audit.record("question_asked", record, actor=_asker(record), after=after)
     return Entry(record.pk, str(record.public_id))
+
+
+def digest_of(words: str, salt: str) -> str:
+    """What the record keeps of words: nobody without the salt can tell whether a guess is right."""
+    key = f"{settings.SECRET_KEY}:{salt}".encode()
+    return hmac.new(key, words.encode(), hashlib.sha256).hexdigest()
+
+
+def shown_digest(shown: dict[str, Any], salt: str) -> str:
+    """The digest of an answer as it was shown, whatever the order of its keys."""
+    return digest_of(json.dumps(shown, sort_keys=True), salt)
+
+
+def _asker(record: QuestionRecord) -> audit.Person:
+    return audit.Person(record.asker_id, record.asker_name)
 
 
 def close_entry(
@@ -73,18 +92,34 @@ def close_entry(
             cached_tokens=outcome.usage.cached_tokens,
             cost_usd=outcome.usage.cost_usd,
         )
+        shown = json.loads(json.dumps(outcome_json(outcome)))  # as the database gives it back
         QuestionText.objects.filter(pk=entry.record_id).update(
-            shown=outcome_json(outcome),
+            shown=shown,
             chunk_ids=[part.chunk_id for passage in outcome.sources for part in passage.parts],
         )
+        _audit_end(entry, outcome, shown)
+
+
+def _audit_end(entry: Entry, outcome: Outcome, shown: dict[str, Any]) -> None:
+    words = QuestionText.objects.filter(pk=entry.record_id).first()  # None: erased meanwhile
+    after = {
+        "answer_digest": shown_digest(shown, words.salt) if words else None,
+        "refusal": outcome.refusal.code.value if outcome.refusal else None,
+        "corpus_revision": outcome.corpus_revision,
+    }
+    record = QuestionRecord.objects.get(pk=entry.record_id)
+    audit.record(f"question_{outcome.status}", record, actor=_asker(record), after=after)
 
 
 def abort_entry(entry: Entry) -> None:
     """Record that a reader left, or the process failed, before the question ended."""
     with access.editing():
-        OutcomeRecord.objects.get_or_create(
+        _row, is_new = OutcomeRecord.objects.get_or_create(
             question_id=entry.record_id, defaults={"status": "aborted"}
         )
+        if is_new:
+            record = QuestionRecord.objects.get(pk=entry.record_id)
+            audit.record("question_aborted", record, actor=_asker(record))
 
 
 def _passage_row(outcome: Outcome, index: int) -> dict[str, Any]:

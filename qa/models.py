@@ -27,7 +27,10 @@ class QuestionRecord(models.Model):
     class Meta:
         ordering = ["-pk"]
         indexes = [models.Index(fields=["asker_id", "-id"], name="question_by_asker")]
-        permissions = [("read_questions", "May read the questions of others")]
+        permissions = [
+            ("read_questions", "May read the questions of others"),
+            ("erase_questions", "May erase the words of a person's questions"),
+        ]
 
     def __str__(self) -> str:
         return str(self.public_id)
