@@ -104,6 +104,33 @@ def department_for(user: User, wanted: str) -> str:
     return wanted or own[0]
 
 
+def managed_version(user: User, public_id: UUID) -> int | None:
+    """The internal id of a version of a policy that `user` manages; None when there is none."""
+    with access.editing():
+        found = PolicyVersion.objects.filter(
+            public_id=public_id, policy__in=access.manageable(user)
+        )
+        return found.values_list("pk", flat=True).first()
+
+
+def managed_version_numbered(user: User, slug: str, number: int) -> int | None:
+    """The same by the number of a version."""
+    policy_id = managed_policy(user, slug)
+    if policy_id is None or number >= 2**31:
+        return None
+    with access.editing():
+        found = PolicyVersion.objects.filter(policy=policy_id, number=number)
+        return found.values_list("pk", flat=True).first()
+
+
+def managed_policy(user: User, slug: str) -> int | None:
+    """The internal id of a policy that `user` manages; None when there is none such."""
+    if "\x00" in slug:
+        return None
+    with access.editing():
+        return access.manageable(user).filter(slug=slug).values_list("pk", flat=True).first()
+
+
 def version_status(user: User, public_id: UUID) -> VersionStatus | None:
     """A version of a policy that `user` manages; None when there is none such."""
     with access.editing():

@@ -6,16 +6,24 @@ finds candidates among them, `originals` says when a page image or file may be g
 `staff` says what a person may manage.
 """
 
+from documents.access.differences import (
+    ReadableComparison,
+    chunks_by_section,
+    compared,
+    readable_comparison,
+)
 from documents.access.door import (
     Reader,
     Reading,
     class_for,
     editing,
     labels_of,
+    on_day,
     reading_as,
     require_labels,
     today,
 )
+from documents.access.history import Gap, PolicyHistory, VersionDays, history
 from documents.access.originals import (
     Original,
     PageView,
@@ -24,6 +32,8 @@ from documents.access.originals import (
     readable_pages,
 )
 from documents.access.passages import (
+    CLOSED_CHUNK_FIELDS,
+    CLOSED_VERSION_FIELDS,
     Clause,
     ReadableChunk,
     ReadableSection,
@@ -32,6 +42,7 @@ from documents.access.passages import (
     corpus_revision,
     effective_days,
     joined_chunks,
+    past_ends,
     readable_policies,
     readable_section,
     readable_sections,
@@ -49,29 +60,41 @@ from documents.access.staff import (
 )
 
 __all__ = [
+    "CLOSED_CHUNK_FIELDS",
+    "CLOSED_VERSION_FIELDS",
     "Candidates",
     "Clause",
+    "Gap",
     "Hit",
     "Original",
     "PageView",
+    "PolicyHistory",
     "ReadableChunk",
+    "ReadableComparison",
     "ReadableSection",
     "Reader",
     "Reading",
     "Reference",
+    "VersionDays",
     "VersionSummary",
     "allowed_hosts",
     "are_readable",
     "candidates",
+    "chunks_by_section",
     "class_for",
+    "compared",
     "corpus_revision",
     "editing",
     "effective_days",
+    "history",
     "joined_chunks",
     "labels_of",
     "manageable",
     "managed_departments",
+    "on_day",
+    "past_ends",
     "policies_awaiting_review",
+    "readable_comparison",
     "readable_file",
     "readable_page",
     "readable_pages",

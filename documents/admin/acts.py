@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 
-from documents import actions
+from documents import actions, deletion, succession
+from documents.admin.fields import WholeFileField
 from documents.models import AccessLabel, PolicyVersion, VersionState
 
 if TYPE_CHECKING:
@@ -87,6 +88,45 @@ class LabelsForm(ActForm):
         self.fields["labels"].initial = [label.pk for label in self.version.labels.all()]
 
 
+class RestoreForm(NoteForm):
+    """Asks from which day on the earlier text is in force again."""
+
+    first_day = forms.DateField(
+        required=False,
+        label="First day in force",
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        input_formats=["%Y-%m-%d"],
+        help_text="Empty: today. Its text becomes a new version, which is read and approved anew.",
+        error_messages={"invalid": "Write the date as year-month-day, for example 2026-01-31."},
+    )
+    field_order = ("first_day", "note")
+
+
+class CorrectForm(NoteForm):
+    """Asks for the file that takes the place of one not published yet."""
+
+    file = WholeFileField(
+        help_text="This version is rejected; the file becomes the next one, with its labels and "
+        "days, and is read and approved anew."
+    )
+    field_order = ("file", "note")
+
+
+class DeleteForm(NoteForm):
+    """Asks for the policy's name once more, so that nothing is deleted by a slip."""
+
+    typed = forms.CharField(max_length=300, label="Name of the policy, typed again")
+    field_order = ("typed", "note")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["typed"].help_text = (
+            f"{self.version.policy.title}. Its file, passages, vectors and findings go for good; "
+            "answers that cited it stay on record and are shown no more. No earlier version is "
+            "put in force in its place."
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Act:
     """One thing to do: `run` gets the version, the form's values and the person."""
@@ -98,6 +138,8 @@ class Act:
     right: str
     run: Callable[[PolicyVersion, dict[str, Any], User], None]
     form: type[ActForm] = ActForm
+    is_right_fixed: bool = False  # the same right in every state
+    is_last: bool = False  # the version is gone afterwards
 
     def is_possible(self, version: PolicyVersion) -> bool:
         """Whether the state of the version allows it."""
@@ -110,10 +152,12 @@ class Act:
     def right_for(self, version: PolicyVersion) -> str:
         """The right it takes: what was approved is changed by those who may approve."""
         is_approved = version.state in _APPROVED or version.detail.publish_when_ready
-        return APPROVE if is_approved else self.right
+        return APPROVE if is_approved and not self.is_right_fixed else self.right
 
 
 _APPROVED = frozenset({S.INDEXING, S.PUBLISHED})
+DELETE = "documents.delete_policyversion"
+ADD = "documents.add_policyversion"
 _BEFORE_APPROVAL = frozenset({S.RECEIVED, S.HELD, S.AWAITING_APPROVAL, S.FAILED})
 
 ACTS: dict[str, Act] = {
@@ -184,8 +228,54 @@ ACTS: dict[str, Act] = {
             ),
             LabelsForm,
         ),
+        Act(
+            "correct",
+            "Replace the file",
+            "rejected; the corrected file is the next version",
+            _BEFORE_APPROVAL | {S.PARSING, S.INDEXING},
+            ADD,
+            lambda version, given, user: _nothing(
+                succession.correct_version(
+                    version.pk, *given["file"], actor=user, note=given["note"]
+                )
+            ),
+            CorrectForm,
+        ),
+        Act(
+            "restore",
+            "Restore this text",
+            "restored as a new version, which awaits approval once it is read",
+            frozenset({S.PUBLISHED, S.WITHDRAWN}),
+            ADD,
+            lambda version, given, user: _nothing(
+                succession.restore_version(
+                    version.pk, first_day=given["first_day"], actor=user, note=given["note"]
+                )
+            ),
+            RestoreForm,
+            is_right_fixed=True,
+        ),
+        Act(
+            "delete",
+            "Delete",
+            "deleted",
+            frozenset(S),
+            DELETE,
+            lambda version, given, user: _nothing(
+                deletion.delete_version(
+                    version.pk, typed=given["typed"], actor=user, note=given["note"]
+                )
+            ),
+            DeleteForm,
+            is_right_fixed=True,
+            is_last=True,
+        ),
     )
 }
+
+
+def _nothing(_result: object) -> None:
+    """An act gives nothing back; what follows from it is on the page."""
 
 
 def open_to(user: User, version: PolicyVersion) -> list[Act]:

@@ -213,9 +213,12 @@ class PolicyVersionAdmin(StaffAdmin[PolicyVersion]):
             raise Http404
         if not act.is_allowed(staff(request), version):
             raise PermissionDenied
-        form = act.form(request.POST if request.method == "POST" else None, version=version)
+        given = (request.POST, request.FILES) if request.method == "POST" else (None, None)
+        form = act.form(*given, version=version)
         if request.method == "POST" and form.is_valid():
             error = self._act(request, version, act, form.cleaned_data)
+            if error is None and act.is_last:
+                return HttpResponseRedirect(reverse("admin:documents_policyversion_changelist"))
             if error is None or not form.fields:
                 return HttpResponseRedirect(_address("change", version.pk))
             form.add_error(None, error.message)

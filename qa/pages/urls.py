@@ -9,6 +9,12 @@ urlpatterns = [
     path("", views.ask, name="ask"),
     path("policies/", views.policies, name="policies"),
     path("policies/<str:slug>/", views.policy, name="policy"),
+    path("policies/<str:slug>/history/", views.policy_history, name="policy-history"),
+    path(
+        "policies/<str:slug>/changes/<int:older>/<int:newer>/",
+        views.policy_changes,
+        name="policy-changes",
+    ),
     path("policies/<str:slug>/versions/<int:number>/file", views.file, name="policy-file"),
     path(
         "policies/<str:slug>/versions/<int:number>/pages/<int:page>/",

@@ -24,7 +24,7 @@ from qa import originals as file_responses
 from qa.answering.gates import MAX_QUESTION_LENGTH
 from qa.answering.present import outcome_json
 from qa.errors import QAError
-from qa.pages import originals, reading, texts
+from qa.pages import originals, reading, texts, versions
 from qa.pages.forms import AskForm, DayForm
 from qa.pages.shown import day, shown_answer
 from qa.pipeline import Asked
@@ -144,10 +144,34 @@ def policies(request: HttpRequest, as_of: date | None) -> HttpResponse:
 def policy(request: HttpRequest, as_of: date | None, slug: str) -> HttpResponse:
     """The version of a policy that is in force on the day asked for."""
     page = reading.policy_page(reader_of(request), slug, as_of)
+    form = DayForm(initial={"as_of": as_of})
+    if page is not None:
+        return render(request, "qa/policy.html", {"page": page, "form": form})
+    history = versions.history_page(reader_of(request), slug, as_of)
+    if history is None or not history.gap:
+        raise Http404
+    context = {"page": history, "form": form}
+    return render(request, "qa/policy_history.html", context, status=404)
+
+
+@login_required
+@require_safe
+def policy_history(request: HttpRequest, slug: str) -> HttpResponse:
+    """The versions of a policy that the reader may read, on whatever day."""
+    page = versions.history_page(reader_of(request), slug)
     if page is None:
         raise Http404
-    form = DayForm(initial={"as_of": as_of})
-    return render(request, "qa/policy.html", {"page": page, "form": form})
+    return render(request, "qa/policy_history.html", {"page": page})
+
+
+@login_required
+@require_safe
+def policy_changes(request: HttpRequest, slug: str, older: int, newer: int) -> HttpResponse:
+    """What changed between two versions of a policy, as far as the reader may read both."""
+    page = versions.changes_page(reader_of(request), slug, older, newer)
+    if page is None:
+        raise Http404
+    return render(request, "qa/policy_changes.html", {"page": page})
 
 
 @login_required
