@@ -45,7 +45,7 @@ def test_file_that_is_published_already_waits_for_no_worker(tmp_path, monkeypatc
     file.write_text("# Parking\n\n## 1 Permits\n\nA permit costs 15 euros a month.\n")
     arguments = ("ingest", str(file), "--labels", everyone, "--publish", "--json")
     call_command(*arguments, "--inline")
-    monkeypatch.setattr(ingest, "_has_worker", lambda: False)
+    monkeypatch.setattr(ingest, "has_worker", lambda: False)
 
     call_command(*arguments)  # raises nothing
 
