@@ -93,7 +93,7 @@ def visible_runs(viewer: Reader) -> list[RunLine]:
 def _lines(viewer: Reader, run_ids: Sequence[int]) -> list[RunLine]:
     runs: dict[int, EvaluationRun] = {}
     rows: dict[int, list[tuple[Scores, str]]] = defaultdict(list)
-    for day in _days(run_ids):
+    for day in _days(viewer, run_ids):
         with access.reading_as(viewer, day):
             seen = RunResult.objects.filter(run__in=run_ids).values_list(
                 "run_id", "scores", "corpus_revision"
@@ -104,10 +104,15 @@ def _lines(viewer: Reader, run_ids: Sequence[int]) -> list[RunLine]:
     return [_line(runs[pk], rows[pk]) for pk in sorted(runs, reverse=True)]
 
 
-def _days(run_ids: Iterable[int]) -> list[date]:
-    """The days that these runs asked for: a result is readable on its own day alone."""
+def _days(viewer: Reader, run_ids: Iterable[int]) -> list[date]:
+    """The days that these runs asked for: a result is readable on its own day alone.
+
+    Days to come are left out for a viewer who may not read ahead: they see nothing of them.
+    """
     with access.editing():
         found = RunResult.objects.filter(run__in=list(run_ids)).order_by("as_of")
+        if not viewer.may_read_scheduled:
+            found = found.filter(as_of__lte=access.today())
         return list(found.values_list("as_of", flat=True).distinct())
 
 
@@ -142,7 +147,7 @@ def run_page(viewer: Reader, public_id: UUID) -> RunPage | None:
         ids = list(EvaluationRun.objects.filter(public_id=public_id).values_list("pk", flat=True))
     run: EvaluationRun | None = None
     rows: list[RunResult] = []
-    for day in _days(ids):
+    for day in _days(viewer, ids):
         with access.reading_as(viewer, day):
             rows += RunResult.objects.filter(run__in=ids)
             run = next(iter(_open_runs(pk__in=ids)), run)
