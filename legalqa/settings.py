@@ -88,6 +88,11 @@ TEMPLATES = [
     },
 ]
 
+# The first ends it where too much was tried; nobody signs in by it.
+AUTHENTICATION_BACKENDS = [
+    "qa.guessing.GuessingBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "ask"
 LOGOUT_REDIRECT_URL = "login"
@@ -289,6 +294,9 @@ NOTICE = env.text(
     "LEGALQA_NOTICE", default="Information from your organisation's policies, not legal advice."
 )
 STREAM_HEARTBEAT_SECONDS = env.number("LEGALQA_STREAM_HEARTBEAT_SECONDS", default=10)
+STREAM_SECONDS = env.number("LEGALQA_STREAM_SECONDS", default=120)  # the longest life of one
+STREAMS_PER_USER = env.number("LEGALQA_STREAMS_PER_USER", default=2)  # open at once
+STREAMS = env.number("LEGALQA_STREAMS", default=50)  # open at once, of all together
 
 # --- API ---------------------------------------------------------------------------------
 

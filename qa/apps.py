@@ -8,3 +8,9 @@ class QAConfig(AppConfig):
 
     name = "qa"
     verbose_name = "Questions and answers"
+
+    def ready(self) -> None:
+        """Count wrong tries to sign in."""
+        from qa import guessing
+
+        guessing.connect()

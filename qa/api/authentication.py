@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
 
 from documents.access import Reader
-from qa import keys
+from qa import guessing, keys
 from qa.models import ApiKey
 
 if TYPE_CHECKING:
@@ -31,12 +31,16 @@ class ApiKeyAuthentication(BaseAuthentication):
         Raises:
             AuthenticationFailed: unknown, expired or revoked, or its user is disabled. Which
                 of these it is, is not said.
+            Throttled: too many unknown keys came from this address.
         """
         scheme, _, key = request.headers.get("Authorization", "").partition(" ")
         if scheme.casefold() != SCHEME.casefold():
             return None
+        if guessing.is_guessing_keys():
+            raise Throttled(wait=guessing.WINDOW_SECONDS)
         row = keys.find_key(key.strip())
         if row is None:
+            guessing.count_wrong_key()
             raise AuthenticationFailed(
                 "This API key is not valid. Check it, or ask for a new one.", code="invalid_key"
             )

@@ -110,6 +110,14 @@ class TooLargeError(exceptions.APIException):
     default_code = "too_large"
 
 
+class StreamTooLongError(exceptions.APIException):
+    """An answer took longer than a stream may live."""
+
+    status_code = 503
+    default_detail = "This answer took too long. Ask again, or ask a narrower question."
+    default_code = "stream_too_long"
+
+
 def exception_handler(error: Exception, context: dict[str, Any]) -> HttpResponse:
     """DRF's hook: every exception of a view becomes a problem document."""
     return problem_of(error).response()

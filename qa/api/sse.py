@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -24,7 +25,7 @@ from qa.answering.present import (
     source_json,
     step_json,
 )
-from qa.api.problems import problem_of
+from qa.api.problems import StreamTooLongError, problem_of
 from qa.pipeline import Asked
 from qa.records import (
     ClaimVerified,
@@ -70,9 +71,16 @@ class EventStreamResponse(StreamingHttpResponse):
     Django's own leaves that to the garbage collector when a reader goes while bytes are sent.
     """
 
-    def __init__(self, events: AsyncGenerator[bytes, None]) -> None:
+    def __init__(
+        self,
+        events: AsyncGenerator[bytes, None],
+        *,
+        when_closed: Callable[[], None] | None = None,
+    ) -> None:
         super().__init__(events, content_type=MEDIA_TYPE, headers=HEADERS)
         self._events = events
+        if when_closed is not None:
+            self._resource_closers.append(when_closed)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """The events, and their end whatever happens."""
@@ -86,17 +94,20 @@ def encode(name: str, data: Mapping[str, Any]) -> bytes:
     return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode("ascii")
 
 
-async def stream(asked: Asked, *, heartbeat_seconds: float) -> AsyncGenerator[bytes, None]:
+async def stream(
+    asked: Asked, *, heartbeat_seconds: float, life_seconds: float = 120
+) -> AsyncGenerator[bytes, None]:
     """A question as encoded events.
 
     Args:
         asked: a question that was found valid.
         heartbeat_seconds: the longest silence; a comment breaks it.
+        life_seconds: after which the stream ends with an error, whatever is still to come.
     """
     yield encode("step", step_json(STARTED))
     shown: list[VerifiedClaim] = []
     try:
-        async with aclosing(_with_pauses(asked, heartbeat_seconds)) as events:
+        async with aclosing(_with_pauses(asked, heartbeat_seconds, life_seconds)) as events:
             async for event in events:
                 yield HEARTBEAT if event is None else encode(*_named(event, shown))
     except Exception as error:  # noqa: BLE001 - any failure must end the stream with its own event
@@ -122,7 +133,9 @@ def _last(outcome: Outcome, is_retracted: bool) -> str:
     return "answer" if outcome.status == "answered" else "refused"
 
 
-async def _with_pauses(asked: Asked, seconds: float) -> AsyncGenerator[Event | None, None]:
+async def _with_pauses(
+    asked: Asked, seconds: float, life_seconds: float
+) -> AsyncGenerator[Event | None, None]:
     """The flow's events, and None after each silence of `seconds`.
 
     The flow runs in one task of its own from beginning to end: a timeout around each event
@@ -130,8 +143,11 @@ async def _with_pauses(asked: Asked, seconds: float) -> AsyncGenerator[Event | N
     """
     queue: asyncio.Queue[Event | BaseException | None] = asyncio.Queue(maxsize=1)
     flow = asyncio.create_task(_pump(asked, queue))
+    ends_at = time.monotonic() + life_seconds
     try:
         while True:
+            if time.monotonic() > ends_at:
+                raise StreamTooLongError
             try:
                 event = await asyncio.wait_for(queue.get(), seconds)
             except TimeoutError:

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework.exceptions import Throttled
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -17,7 +18,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from documents import access
-from qa import answer_log, pipeline
+from qa import answer_log, limits, pipeline
 from qa.answering import gates
 from qa.answering.present import outcome_json, source_json
 from qa.api import examples, schemas, sse
@@ -36,6 +37,9 @@ NOTHING_READABLE = (
     "You can read no policy on this date. Choose another date, or ask whoever looks after the "
     "policies for a label."
 )
+
+_SPARE_SECONDS = 10  # a stream that ends in time gives its place back before it runs out
+_RETRY_STREAM_SECONDS = 5
 
 
 class ApiView(APIView):
@@ -138,8 +142,21 @@ class AskStreamView(_AskingView):
         if asked.as_of is not None:
             with access.reading_as(asked.asker, asked.as_of):
                 pass  # a date that may not be asked for raises
-        events = sse.stream(asked, heartbeat_seconds=settings.STREAM_HEARTBEAT_SECONDS)
-        return sse.EventStreamResponse(events)
+        slots = limits.take_slots(
+            [
+                (f"streams:{request.user.pk}", settings.STREAMS_PER_USER),
+                ("streams", settings.STREAMS),
+            ],
+            seconds=settings.STREAM_SECONDS + _SPARE_SECONDS,
+        )
+        if slots is None:
+            raise Throttled(wait=_RETRY_STREAM_SECONDS)
+        events = sse.stream(
+            asked,
+            heartbeat_seconds=settings.STREAM_HEARTBEAT_SECONDS,
+            life_seconds=settings.STREAM_SECONDS,
+        )
+        return sse.EventStreamResponse(events, when_closed=slots.give_back)
 
 
 class SearchView(_AskingView):
