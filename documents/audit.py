@@ -38,11 +38,6 @@ class Person:
 _origin: ContextVar[str] = ContextVar("legalqa_audit_origin", default="")
 
 
-def origin() -> str:
-    """Where acts come from now; empty: the system itself."""
-    return _origin.get()
-
-
 def set_origin(address: str) -> None:
     """Say where acts come from until the task or thread ends, or says otherwise."""
     _origin.set(address)

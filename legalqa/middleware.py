@@ -15,8 +15,8 @@ from legalqa.origin import client_address
 class OriginMiddleware:
     """Say where a request came from, for whatever is audited on its behalf.
 
-    A request of an asynchronous server has a context of its own, which its stream shares: what
-    is asked in a stream is audited after this has returned, so it is not reset there.
+    A stream is audited while it is sent, after this has returned, so what was said stays said
+    then: under ASGI for the task of this one request.
     """
 
     sync_capable = True
@@ -35,8 +35,12 @@ class OriginMiddleware:
         address = client_address(request.META, settings.TRUSTED_PROXIES)
         if iscoroutinefunction(self):
             return self._answer(request, address)
-        with audit.coming_from(address):
-            return self.get_response(request)
+        before = audit.origin()
+        audit.set_origin(address)
+        response = self.get_response(request)
+        if not getattr(response, "streaming", False):
+            audit.set_origin(before)
+        return response
 
     async def _answer(self, request: HttpRequest, address: str) -> HttpResponseBase:
         audit.set_origin(address)
