@@ -20,7 +20,8 @@ MOST_EDITS = 400  # words that differ, beyond which sentences are compared first
 _ISLAND = 2  # words alike between two changes that read better as one change
 _ALIKE = 0.3  # share of words in common, below which two texts are shown one after the other
 _TOKEN = re.compile(
-    r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+"
+    r"[〇零一二三四五六七八九十百千萬万億亿兩两]+"  # an amount in words is one word
+    r"|[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+"
     r"(?:[.,'’\-][^\W_\u3040-\u30ff\u3400-\u9fff]+)*|[^\w\s]|_+"
 )
 _Edit = tuple[int, int, int, int]  # old[a:b] is replaced by new[c:d]

@@ -5,7 +5,6 @@ import math
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -346,16 +345,7 @@ def test_unaccented_questions_find_french_text() -> None:
     assert Index({"a": text}).scores("conges payes")["a"] > 0
 
 
+@pytest.mark.timeout(60)  # about a second; a quadratic step takes minutes
 @pytest.mark.parametrize("unit", ["word ", "a", "年", "a-", "1,", "'s ", "§ 1 ", "x.y."])
 def test_analysis_takes_linear_time(unit: str) -> None:
-    def seconds(length: int) -> float:
-        """The least of three, since other processes disturb each."""
-        text = unit * (length // len(unit))
-        taken = []
-        for _ in range(3):
-            start = time.process_time()
-            index_weights(text, "en")
-            taken.append(time.process_time() - start)
-        return min(taken)
-
-    assert seconds(160_000) < 10 * max(seconds(40_000), 0.01) + 0.2
+    index_weights(unit * (400_000 // len(unit)), "en")

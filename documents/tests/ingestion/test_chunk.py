@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import replace
 from itertools import pairwise
 
@@ -155,6 +154,7 @@ def test_stub_at_the_end_takes_a_neighbour() -> None:
     assert chunks[-1].text != "Ends."
 
 
+@pytest.mark.timeout(120)  # a quadratic step would take hours
 @pytest.mark.parametrize(
     "line",
     [
@@ -167,9 +167,7 @@ def test_stub_at_the_end_takes_a_neighbour() -> None:
     ids=["letters", "words", "sentences", "ideographs", "marks"],
 )
 def test_one_endless_line_takes_seconds(line: str) -> None:
-    begun = time.perf_counter()
     _, _, chunks = make(f"4 Codes\n{line} END-OF-CODES\n")
-    assert time.perf_counter() - begun < 20
     assert "END-OF-CODES" in chunks[-1].text
     assert max(chunk.tokens for chunk in chunks) <= 254
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from itertools import pairwise
 
@@ -191,10 +190,9 @@ def test_clauses_nest_and_stay_inside_their_section(marks: list[str]) -> None:
         assert after.end <= before.end or before.end <= after.start
 
 
+@pytest.mark.timeout(120)  # a quadratic step would take many minutes
 @pytest.mark.parametrize(
     "line", ["(a) x\n", "(i) x\n(ii) y\n", "一、甲\n", "if (a) x, (b) y ", "(1) (a) x\n", "a. "]
 )
 def test_many_marks_take_seconds(line: str) -> None:
-    begun = time.perf_counter()
     read("1 Rules\n" + line * 20_000)
-    assert time.perf_counter() - begun < 20

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -98,10 +97,10 @@ def test_security_files_that_are_read() -> None:
 
 
 @needs_shared
+@pytest.mark.timeout(120)
 @pytest.mark.parametrize("row", NASTY_FILES, ids=lambda row: Path(row["file"]).name)
 def test_odd_file_ends_as_its_manifest_says(row: dict[str, Any]) -> None:
     data = (NASTY / row["file"]).read_bytes()
-    begun = time.perf_counter()
     try:
         document = parse_docx(data)
     except ParseError as error:
@@ -110,7 +109,6 @@ def test_odd_file_ends_as_its_manifest_says(row: dict[str, Any]) -> None:
     else:
         outcome = "read"
         _check_spans(document)
-    assert time.perf_counter() - begun < 30
     name = Path(row["file"]).name
     if row["expected"] == "refuse" and name not in ONLY_READ_ONLY:
         assert outcome != "read"

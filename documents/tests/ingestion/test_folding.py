@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 import unicodedata
 
 import pytest
@@ -158,16 +157,10 @@ def test_screening_marks_all_that_it_changed(text: str) -> None:
         assert all(0 <= start <= end <= len(form.text) for start, end in form.changed)
 
 
+@pytest.mark.timeout(60)  # less than a second; a quadratic step takes minutes
 @pytest.mark.parametrize(
     "unit", ["a" * 60, "plain words “quoted” ", "年假共十天。", "e\u0301\u200b"]
 )
 def test_folding_takes_linear_time(unit: str) -> None:
-    def seconds(length: int) -> float:
-        text = unit * (length // len(unit))
-        start = time.process_time()
-        fold_for_screening(text)
-        return time.process_time() - start
-
-    seconds(10_000)
-
-    assert seconds(200_000) < 10 * max(seconds(50_000), 0.01) + 0.2
+    text = unit * (400_000 // len(unit))
+    assert fold_for_screening(text)

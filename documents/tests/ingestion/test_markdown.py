@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -164,12 +162,11 @@ def test_words_of_paragraphs_are_all_kept_in_order(paragraphs: list[str]) -> Non
     assert markdown(source).text.split() == source.split()
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "source",
     ["[" * 5_000, "> " * 5_000 + "x", "*a " * 5_000, "|" * 5_000, "`" * 9_999, "<" * 5_000,
      "[^1]" * 2_000 + "\n\n[^1]: x", "- " * 2_000 + "x", "# " + "a" * 50_000],
 )  # fmt: skip
 def test_odd_markdown_is_read_in_bounded_time(source: str) -> None:
-    begun = time.process_time()
     assert parse(f"# T\n\n{source}\n".encode(), file_name="a.md").text
-    assert time.process_time() - begun < 20

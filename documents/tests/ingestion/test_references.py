@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -187,10 +185,9 @@ def test_references_stay_in_the_text_and_lead_to_sections(words: list[str], gap:
         assert reference.label is None or (reference.target, reference.label) in labels
 
 
+@pytest.mark.timeout(120)  # a quadratic step would take many minutes
 @pytest.mark.parametrize(
     "piece", ["see Section 1 ", "paragraph (a) ", "前條第一項、", "Sections 1, 2, 3, ", "第一條"]
 )
 def test_hostile_repetition_takes_linear_time(piece: str) -> None:
-    begun = time.perf_counter()
     read("1 Rules\n" + piece * (100_000 // len(piece)))
-    assert time.perf_counter() - begun < 20

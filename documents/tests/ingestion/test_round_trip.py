@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from itertools import pairwise
 
 import pytest
@@ -102,6 +101,7 @@ def test_no_sentence_is_cut(sentences: list[str], gap: str, name: str) -> None:
         assert chunk.start + chunk.overlap in starts
 
 
+@pytest.mark.timeout(120)  # a quadratic step would take many minutes
 @pytest.mark.parametrize(
     ("unit", "times"),
     [
@@ -116,7 +116,5 @@ def test_no_sentence_is_cut(sentences: list[str], gap: str, name: str) -> None:
 def test_very_large_text_takes_seconds(unit: str, times: int) -> None:
     text = "".join(unit.format(n=n) for n in range(1, times + 1))
     name = "a.md" if unit.startswith("#") else "a.txt"
-    begun = time.process_time()
     document = process(text, name, 254)
-    assert time.process_time() - begun < 20
     assert document.chunks

@@ -5,7 +5,6 @@ import codecs
 import json
 import os
 import re
-import time
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
@@ -377,17 +376,10 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.timeout(60)  # about a second; a quadratic rule takes minutes
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_hostile_text_costs_linear_time(unit: str) -> None:
-    def seconds(length: int) -> float:
-        text = unit * (length // len(unit))
-        start = time.process_time()
-        screen_text(text)
-        return time.process_time() - start
-
-    seconds(2_000)
-
-    assert seconds(80_000) < 10 * max(seconds(20_000), 0.02) + 0.2
+    screen_text(unit * (160_000 // len(unit)))
 
 
 def test_pages_of_spaced_letters_are_a_finding() -> None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -96,8 +94,7 @@ def test_every_character_but_white_space_is_in_one_sentence(text: str) -> None:
     assert spans == sorted(spans)
 
 
+@pytest.mark.timeout(120)  # a quadratic step would take many minutes
 @pytest.mark.parametrize("piece", [".", "a. ", "\n ", ".)", "x: y\n", "。", "(a) ", "Foo. "])
 def test_hostile_repetition_takes_linear_time(piece: str) -> None:
-    begun = time.perf_counter()
     split_sentences(piece * (200_000 // len(piece)))
-    assert time.perf_counter() - begun < 10
