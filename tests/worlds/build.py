@@ -38,12 +38,14 @@ from documents.models import (
 )
 from documents.models.chunk import EMBEDDING_DIMENSION
 from documents.records import Severity, WordBox
+from evaluation.metrics.summary import LEAKS, SHARES
 from evaluation.models import EvaluationRun, RunResult
 from qa import keys
 from tests.worlds import model, shapes
 from tests.worlds.shapes import Version, World
 
 PROMPT_WORDS = "Staff receive {n} days of annual leave each year under {word}."
+_SCORED = ("latency_ms", "cost_usd", "is_answered")
 _BOX = (10.0, 10.0, 20.0, 20.0)
 
 
@@ -111,7 +113,7 @@ def fake_vectors() -> Iterator[None]:
         return [0.8 for _ in sentences]
 
     with (
-        mock.patch.object(embedding, "encode_query", lambda text, language: vector("question")),
+        mock.patch.object(embedding, "encode_query", return_value=vector("question")),
         mock.patch.object(embedding, "similarity", similarity),
         mock.patch.object(embedding, "count_tokens", lambda text: len(text.split())),
     ):
@@ -262,6 +264,7 @@ def _run(world: World, made: Built) -> None:
                     as_of=made.day(version.first),
                     status="refused",
                     passed=True,
+                    scores=dict.fromkeys((*SHARES, LEAKS, *_SCORED), 1.0),
                     needed_classes=[made.class_of(slugs)],
                     chunk_ids=list(found.values_list("public_id", flat=True)),
                 )

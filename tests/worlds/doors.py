@@ -27,7 +27,6 @@ from qa.retrieval.search import Scope
 from tests.worlds import model, shapes
 from tests.worlds.build import Answered, Result
 from tests.worlds.model import Sight
-from tests.worlds.shapes import Who
 from tests.worlds.tally import Tally
 from tests.worlds.visit import QUESTION, Told, Visit
 
@@ -177,12 +176,70 @@ def policy_pages(visit: Visit, tally: Tally) -> None:
     for policy in visit.some(visit.world.policies):
         told = visit.get(f"/policies/{policy.slug}/")
         sight = visit.sight_of(policy.slug)
-        if sight is None:
+        if sight is None and not versions_of(visit, policy):
             hidden = told.masked(policy.slug)
             tally.same("page policy", visit.who, policy.slug, hidden, missing)
+        elif sight is None:  # a day without a version: those of other days
+            tally.object("page policy", visit.who, policy.slug, told, (), policy.words)
         else:
             must = _texts(sight) | shapes.words_in(policy.title)
             tally.object("page policy", visit.who, policy.slug, told, must, visit.words)
+
+
+def versions_of(visit: Visit, policy: shapes.Policy) -> dict[int, Sight]:
+    """The versions of a policy of which something is read on their first day, by number."""
+    found = {}
+    for version in policy.versions:
+        then = visit.at(version.first)
+        sight = then.sight_of(policy.slug)
+        if sight is not None and sight.version is version:
+            found[version.number] = sight
+    return found
+
+
+def histories(visit: Visit, tally: Tally) -> None:
+    """The versions of a policy, and what changed between each two of them."""
+    for policy in visit.some(visit.world.policies):
+        seen = versions_of(visit, policy)
+        told = visit.get(f"/api/v1/policies/{policy.slug}/versions", with_day=False)
+        numbers = {row["number"] for row in json.loads(_body(told)).get("versions", ())}
+        tally.same("API history", visit.who, policy.slug, numbers, set(seen))
+        if not seen:
+            missing = visit.get(f"/api/v1/policies/{NO_SLUG}/versions", with_day=False)
+            tally.same("API history", visit.who, policy.slug, told.masked(), missing.masked())
+        told = visit.get(f"/policies/{policy.slug}/history/", with_day=False)
+        may = policy.words if seen and not visit.who.key else ()
+        tally.object("page history", visit.who, policy.slug, _without(told, policy.slug), (), may)
+        pairs = [(a.number, b.number) for a in policy.versions for b in policy.versions if a != b]
+        for older, newer in visit.some(pairs):
+            _changes(visit, tally, policy, seen, (older, newer))
+
+
+def _changes(
+    visit: Visit,
+    tally: Tally,
+    policy: shapes.Policy,
+    seen: dict[int, Sight],
+    pair: tuple[int, int],
+) -> None:
+    what, is_open = f"{policy.slug} {pair}", set(pair) <= set(seen)
+    may = set().union(*(seen[n].words | policy.words for n in pair)) if is_open else set()
+    for base in ("/api/v1", "") if not visit.who.key else ("/api/v1",):
+        end = "" if base else "/"
+        address = "/policies/{}/changes/{}/{}"
+        told = visit.get(base + address.format(policy.slug, *pair) + end, with_day=False)
+        name = f"{base or 'page'} changes"
+        if is_open:
+            tally.same(name, visit.who, what, told.status, 200)
+            tally.object(name, visit.who, what, told, (), may)
+        else:
+            missing = visit.get(base + address.format(NO_SLUG, 1, 2) + end, with_day=False)
+            hidden = told.masked(policy.slug)
+            tally.same(name, visit.who, what, hidden, missing.masked(NO_SLUG))
+
+
+def _body(told: Told) -> str:
+    return told.text.split("\n", 1)[1]
 
 
 def section_doors(visit: Visit, tally: Tally) -> None:
@@ -300,7 +357,7 @@ def asks(visit: Visit, tally: Tally) -> None:
     tally.listed("API ask", visit.who, visit.world, told, passages(seen), contacts(seen))
     if told.status == 200:
         texts = frozenset(set().union(*map(_texts, seen)))
-        public_id = json.loads(told.text.split("\n", 1)[1])["id"]
+        public_id = json.loads(_body(told))["id"]
         asked = Answered(
             visit.who.person, visit.who.day, public_id, texts, frozenset(passages(seen))
         )
@@ -313,7 +370,7 @@ def stored(visit: Visit, tally: Tally) -> None:
     tally.listed("history", visit.who, visit.world, told, ())
     missing = {base: _answer(visit, base, str(uuid4())) for base in _answer_doors(visit)}
     for one in visit.some(visit.made.answers):
-        then = Visit(visit.world, visit.made, Who(visit.who.person, visit.who.key, one.day))
+        then = visit.at(one.day)
         is_readable = one.texts <= set().union(*map(_texts, then.sights))
         for base, nothing in missing.items():
             told, name = _answer(visit, base, one.public_id), f"{base} answer"
@@ -352,7 +409,7 @@ def runs(visit: Visit, tally: Tally) -> None:
 
 
 def _is_seen(visit: Visit, result: Result) -> bool:
-    then = Visit(visit.world, visit.made, Who(visit.who.person, day=result.day))
+    then = visit.at(result.day)
     return result.texts <= set().union(*map(_texts, then.sights))
 
 
@@ -436,6 +493,14 @@ def _place(visit: Visit, word: str) -> tuple[Sight | None, int]:
 
 
 DIRECT: tuple[Door, ...] = (rows, candidates, sections, originals)
-SERVED: tuple[Door, ...] = (lists, policy_pages, section_doors, files, page_images, searches)
+SERVED: tuple[Door, ...] = (
+    lists,
+    policy_pages,
+    histories,
+    section_doors,
+    files,
+    page_images,
+    searches,
+)
 ANSWERED: tuple[Door, ...] = (asks, streams, prompts, tools, stored, runs)
 EVERY: tuple[Door, ...] = DIRECT + SERVED + ANSWERED

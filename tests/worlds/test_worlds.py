@@ -34,7 +34,6 @@ def test_every_door_tells_exactly_what_the_model_allows():
                 made = build.build(world)
                 readers = generate.readers(world, days=2)
                 compare.visit_all(world, made, readers, doors.EVERY, tally, claude=claude, most=3)
-    print(tally.by_door)
     assert not tally.differences, tally.report()
     assert tally.checks >= 20_000
     assert set(tally.by_door) >= {"prompt", "SSE", "MCP search", "page image", "history"}

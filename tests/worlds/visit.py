@@ -116,6 +116,10 @@ class Visit:
             return found
         return [found[i] for i in sorted(self.random.sample(range(len(found)), self.most))]
 
+    def at(self, day: int) -> Visit:
+        """The same reader on another day."""
+        return Visit(self.world, self.made, Who(self.who.person, self.who.key, day))
+
     def sight_of(self, slug: str) -> Sight | None:
         return next((one for one in self.sights if one.policy.slug == slug), None)
 
@@ -166,7 +170,7 @@ def surroundings() -> Iterator[None]:
     with (
         build.fake_vectors(),
         mock.patch.object(originals, "render_confined", _draw),
-        mock.patch("qa.limits.seconds_to_wait", lambda *_: 0.0),
+        mock.patch("qa.limits.seconds_to_wait", return_value=0.0),
     ):
         caches["default"].clear()
         loud = logging.getLogger("django.request")
