@@ -1,4 +1,4 @@
-"""The record of who did what: to read, for nobody to change.
+"""The record of who did what: to read and to export, for nobody to change.
 
 What was done to a policy is shown to those who manage it; a type of object that is not named
 here is shown to superusers alone.
@@ -10,13 +10,22 @@ import json
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import CharField, Q, QuerySet
-from django.db.models.functions import Cast
-from django.http import HttpRequest
+from django.core.exceptions import PermissionDenied
+from django.db.models import Max, Q, QuerySet
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect, StreamingHttpResponse
+from django.urls import URLPattern, path
 
-from documents import access
+from documents import access, audit
+from documents.admin import audit_export, history
+from documents.admin.audit_filters import (
+    ActionFilter,
+    DayFilter,
+    ObjectFilter,
+    PersonFilter,
+    TypeFilter,
+)
 from documents.admin.base import StaffAdmin, staff
-from documents.models import AuditEvent, Chunk, Finding, Policy, PolicyVersion, Section
+from documents.models import AuditEvent
 
 _OF_NO_POLICY = (
     "accesslabel",
@@ -26,40 +35,27 @@ _OF_NO_POLICY = (
     "user",
     "group",
     "apikey",
+    "auditevent",
 )
-_OF_A_POLICY = (
-    (Policy, "pk", "public_id"),
-    (PolicyVersion, "policy", "public_id"),
-    (Section, "version__policy", "public_id"),
-    (Chunk, "version__policy", "public_id"),
-    (Finding, "version__policy", "pk"),
-)
-
-
-class ActionFilter(admin.SimpleListFilter):
-    """By what was done, offering what the person may see."""
-
-    title = "action"
-    parameter_name = "action"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The kinds of acts on record."""
-        rows = model_admin.get_queryset(request).order_by("action")
-        return [(name, name) for name in rows.values_list("action", flat=True).distinct()]
-
-    def queryset(
-        self, request: HttpRequest, queryset: QuerySet[AuditEvent]
-    ) -> QuerySet[AuditEvent]:
-        """The acts of that kind."""
-        return queryset.filter(action=self.value()) if self.value() else queryset
+_SHOWN_CHANGES = 160  # characters in the list
 
 
 @admin.register(AuditEvent)
 class AuditEventAdmin(StaffAdmin[AuditEvent]):
     """Acts on record, newest first."""
 
-    list_display = ("at", "actor_name", "action", "object_type", "object_id", "address")
-    list_filter = (ActionFilter, "at")
+    change_list_template = "admin/documents/auditevent/change_list.html"
+    list_display = (
+        "at",
+        "actor_name",
+        "action",
+        "object_type",
+        "object_id",
+        "short_changes",
+        "address",
+    )
+    list_filter = (DayFilter, PersonFilter, ObjectFilter, ActionFilter, TypeFilter)
+    list_select_related = ("seal",)
     search_fields = ("actor_name", "action", "object_id")
     fields = readonly_fields = (
         "at",
@@ -67,24 +63,51 @@ class AuditEventAdmin(StaffAdmin[AuditEvent]):
         "action",
         "object_type",
         "object_id",
+        "shown_changes",
         "shown_before",
         "shown_after",
         "address",
+        "sealed",
     )
     actions = None
+    show_full_result_count = False  # a second count of the whole record for every narrowed list
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEvent]:
         """What concerns no policy, and what concerns a managed one."""
         events = super().get_queryset(request)
         if staff(request).is_superuser:
             return events
-        seen = Q(object_type__in=_OF_NO_POLICY)
-        managed = access.manageable(staff(request))
-        for model, lookup, name in _OF_A_POLICY:
-            ids = model._default_manager.filter(**{f"{lookup}__in": managed})
-            texts = ids.annotate(shown_id=Cast(name, CharField())).values("shown_id")
-            seen |= Q(object_type=model._meta.model_name, object_id__in=texts)
-        return events.filter(seen)
+        types = _OF_NO_POLICY
+        if request.user.has_perm("qa.read_questions"):
+            types = (*types, "questionrecord")
+        managed = history.about(access.manageable(staff(request)))
+        return events.filter(Q(object_type__in=types) | managed)
+
+    def get_urls(self) -> list[URLPattern]:
+        """Django's pages, and the export."""
+        view = self.admin_site.admin_view(self.export_view)
+        return [path("export/", view, name="documents_auditevent_export"), *super().get_urls()]
+
+    def export_view(self, request: HttpRequest) -> HttpResponseBase:
+        """The list as it is narrowed now, as CSV; that it was taken is on record first."""
+        if request.method != "POST":
+            return HttpResponseRedirect("..")
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        events = self.get_changelist_instance(request).get_queryset(request).order_by()
+        newest = events.aggregate(newest=Max("pk"))["newest"] or 0
+        audit.record(
+            "audit_exported",
+            None,
+            actor=staff(request),
+            after={"filters": request.GET.dict(), "up_to_event": newest},
+            object_type="auditevent",
+        )
+        return StreamingHttpResponse(
+            audit_export.rows(events, up_to=newest),
+            content_type="text/csv; charset=utf-8",
+            headers={"Content-Disposition": 'attachment; filename="audit.csv"'},
+        )
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """The system alone writes."""
@@ -94,15 +117,32 @@ class AuditEventAdmin(StaffAdmin[AuditEvent]):
         """Nobody rewrites the record; the database refuses, too."""
         return False
 
-    @admin.display(description="before")
+    @admin.display(description="changes")
+    def short_changes(self, event: AuditEvent) -> str:
+        """What changed, as far as a row has room."""
+        text = "; ".join(history.changes(event))
+        return text if len(text) <= _SHOWN_CHANGES else f"{text[:_SHOWN_CHANGES]}…"
+
+    @admin.display(description="changes")
+    def shown_changes(self, event: AuditEvent) -> str:
+        """What changed, a field a line."""
+        return "\n".join(history.changes(event)) or "-"
+
+    @admin.display(description="before, as recorded")
     def shown_before(self, event: AuditEvent) -> str:
         """What the changed fields held."""
         return _json(event.before)
 
-    @admin.display(description="after")
+    @admin.display(description="after, as recorded")
     def shown_after(self, event: AuditEvent) -> str:
         """What they hold now."""
         return _json(event.after)
+
+    @admin.display(description="place in the chain")
+    def sealed(self, event: AuditEvent) -> str:
+        """Its ordinal and hash, or that the sealer has not come by yet."""
+        seal: Any = getattr(event, "seal", None)
+        return f"{seal.ordinal}, {seal.chain_hash}" if seal else "not sealed yet"
 
 
 def _json(value: object) -> str:

@@ -12,10 +12,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 
 from documents import access, audit
+from documents.admin import history
 
 if TYPE_CHECKING:
     from django import forms
@@ -59,6 +63,25 @@ class StaffAdmin(ModelAdmin[M]):
     def has_delete_permission(self, request: HttpRequest, obj: M | None = None) -> bool:
         """Nobody deletes what the record refers to."""
         return False
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: Any = None
+    ) -> HttpResponse:
+        """What the audit trail says of an object; of a policy, with all that hangs on it."""
+        obj = self.get_object(request, unquote(object_id))
+        if obj is None:
+            raise Http404
+        if not self.has_view_or_change_permission(request, obj):
+            raise PermissionDenied
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": f"History: {obj}",
+            "object": obj,
+            "page": history.lines(obj, request),
+            "is_auditor": request.user.has_perm("documents.view_auditevent"),
+        }
+        return TemplateResponse(request, "admin/documents/history.html", context)
 
 
 class AuditedAdmin(StaffAdmin[M]):
