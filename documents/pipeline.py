@@ -8,6 +8,7 @@ no database connection is held while a file is parsed or a model runs.
 from __future__ import annotations
 
 import datetime
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,11 +18,12 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
-from pgvector import HalfVector, SparseVector
+from pgvector import SparseVector
 
 from documents import (
     access,
     content,
+    differences,
     embedding,
     heartbeat,
     hooks,
@@ -29,6 +31,7 @@ from documents import (
     labelling,
     lifecycle,
     queue,
+    vectors,
 )
 from documents.errors import EmbeddingError, ParseError, TransitionError, ValidationProblem
 from documents.ingestion import analysis, screen, store
@@ -53,6 +56,8 @@ from documents.records import (
     ProcessedDocument,
     SectionRecord,
 )
+
+logger = logging.getLogger(__name__)
 
 LABELS_LOST = (
     "A section with labels of its own was not found again. Upload the file as a new version "
@@ -245,7 +250,12 @@ def _store(job: _Job, processed: ProcessedDocument) -> None:
         )
         # "none" publishes clean versions by itself; a finding still waits for a person.
         is_clean = settings.APPROVAL == "none" and not has_open
-        is_whole = not detail.unread_pages and detail.chunk_count > 0
+        # What nobody read, or what would open a section that was closed, waits for a person too.
+        is_whole = (
+            not detail.unread_pages
+            and detail.chunk_count > 0
+            and not differences.opened_sections(version)
+        )
         if not is_held and is_whole and (detail.publish_when_ready or is_clean):
             begin_indexing(job.version_id)
 
@@ -309,25 +319,13 @@ def batches_to_embed(version_id: int) -> list[list[int]]:
         version = PolicyVersion.objects.get(pk=version_id)
         if version.state != VersionState.INDEXING:
             return []
-        spec = embedding.model_for(version.language)
-        if spec is None:
+        index = vectors.active_for(version.language)
+        if index is None:
             return []  # no model reads this language: the lexical leg alone finds it
-        ids = list(
-            version.chunks.filter(_lacks_vector(spec))
-            .order_by("ordinal")
-            .values_list("pk", flat=True)
-        )
+        lacking = vectors.lacking(version.chunks.all(), index)
+        ids = list(lacking.order_by("ordinal").values_list("pk", flat=True))
     size = settings.EMBED_BATCH_CHUNKS
     return [ids[i : i + size] for i in range(0, len(ids), size)]
-
-
-def _lacks_vector(spec: embedding.ModelSpec) -> Q:
-    return Q(embedding__isnull=True) | ~Q(embedding_model=_model_name(spec))
-
-
-def _model_name(spec: embedding.ModelSpec) -> str:
-    """What is recorded on every vector: the model and its revision."""
-    return f"{spec.id}@{spec.revision}"
 
 
 def embed_chunks(version_id: int, chunk_ids: Sequence[int]) -> bool:
@@ -338,32 +336,55 @@ def embed_chunks(version_id: int, chunk_ids: Sequence[int]) -> bool:
     """
     with access.editing():
         version = PolicyVersion.objects.get(pk=version_id)
-        spec = embedding.model_for(version.language)
-        if version.state != VersionState.INDEXING or spec is None:
+        index = vectors.active_for(version.language)
+        if version.state != VersionState.INDEXING or index is None:
             return False
-        lacking = Chunk.objects.filter(_lacks_vector(spec), pk__in=chunk_ids, version=version)
-        chunks = list(lacking.select_related("section"))
-    if chunks:
-        texts = [embedded_text(chunk) for chunk in chunks]
-        with heartbeat.beating(version_id, Q(state=VersionState.INDEXING)):
-            vectors = embedding.encode_passages(texts, version.language)
-        for chunk, vector in zip(chunks, vectors, strict=True):
-            chunk.embedding = HalfVector(vector)
-            chunk.embedding_model = _model_name(spec)
+        wanted = Chunk.objects.filter(pk__in=chunk_ids, version=version).select_related("section")
+        chunks = list(vectors.lacking(wanted, index))
+        built = vectors.built_for(version.language)
+        unbuilt = list(vectors.lacking(wanted, built)) if built else []
+    with heartbeat.beating(version_id, Q(state=VersionState.INDEXING)):
+        made = _encoded(chunks, version.language, index)
+        made_beside = _encoded_beside(unbuilt, version.language, built)
     with access.editing():
         version = lifecycle.lock(version_id)
         if version.state != VersionState.INDEXING:
             return False
-        Chunk.objects.bulk_update(chunks, ["embedding", "embedding_model"], batch_size=200)
-        return _record_progress(version, spec, has_moved=bool(chunks))
+        if made is not None:
+            vectors.write(chunks, made, index)
+        if made_beside is not None and built is not None and vectors.is_being_built(built):
+            vectors.write(unbuilt, made_beside, built)
+        return _record_progress(version, index, has_moved=bool(chunks))
 
 
-def _record_progress(version: PolicyVersion, spec: embedding.ModelSpec, *, has_moved: bool) -> bool:
+def _encoded(
+    chunks: Sequence[Chunk], language: str, index: vectors.Index
+) -> vectors.Vectors | None:
+    if not chunks:
+        return None
+    texts = [embedded_text(chunk) for chunk in chunks]
+    return embedding.encode_passages(texts, language, source=index.source)
+
+
+def _encoded_beside(
+    chunks: Sequence[Chunk], language: str, built: vectors.Index | None
+) -> vectors.Vectors | None:
+    """Vectors for the index that is being built; one that fails holds up no publication."""
+    if built is None:
+        return None
+    try:
+        return _encoded(chunks, language, built)
+    except EmbeddingError as error:
+        logger.warning("No vectors for the index that is being built: %s", error.message)
+        return None
+
+
+def _record_progress(version: PolicyVersion, index: vectors.Index, *, has_moved: bool) -> bool:
     """Note how many chunks have vectors; True when all do.
 
     A version that goes forward is neither swept nor given up, however long it is.
     """
-    left = version.chunks.filter(_lacks_vector(spec)).count()
+    left = vectors.lacking(version.chunks.all(), index).count()
     detail = VersionDetail.objects.get(version=version)
     detail.embedded_count = detail.chunk_count - left
     if has_moved:
@@ -410,14 +431,17 @@ def terms_of(chunk: Chunk, version: PolicyVersion, *, today: datetime.date) -> C
 def publish_version(version_id: int) -> None:
     """Make an indexed version visible and close the one before, in one transaction.
 
-    Raises:
-        EmbeddingError: a chunk still lacks its vector.
+    One of which a passage still lacks its vector is embedded first.
     """
     with access.editing():
         version = lifecycle.lock(version_id)
         if version.state != VersionState.INDEXING:
             return
         Policy.objects.select_for_update().get(pk=version.policy_id)
+        vectors.hold_still()
+        if _lacks_vectors(version):  # another model became the active one meanwhile
+            queue.enqueue("index_version", version_id)
+            return
         problem = _why_not_publish(version)
         if problem:
             detail = VersionDetail.objects.get(version=version)
@@ -445,6 +469,11 @@ def index_here(version_id: int) -> None:
     publish_version(version_id)
 
 
+def _lacks_vectors(version: PolicyVersion) -> bool:
+    index = vectors.active_for(version.language)
+    return index is not None and vectors.lacking(version.chunks.all(), index).exists()
+
+
 def _why_not_publish(version: PolicyVersion) -> str | None:
     if not version.labels.filter(role=AccessLabel.Role.AUDIENCE).exists():
         return "The version has no audience label: set its labels, then approve it again."
@@ -457,9 +486,6 @@ def _why_not_publish(version: PolicyVersion) -> str | None:
         return error.message
     if version.chunks.count() != version.detail.chunk_count:
         return "Passages of the version are missing. Try it again, so that its file is read anew."
-    spec = embedding.model_for(version.language)
-    if spec is not None and version.chunks.filter(_lacks_vector(spec)).exists():
-        raise EmbeddingError("A passage still lacks its vector.")
     for hook in hooks.before_publish:
         if reason := hook(version.pk):
             return reason

@@ -7,6 +7,7 @@ finds candidates among them, `originals` says when a page image or file may be g
 """
 
 from documents.access.differences import (
+    ComparedSection,
     ReadableComparison,
     chunks_by_section,
     compared,
@@ -49,7 +50,7 @@ from documents.access.passages import (
     sections_of,
     with_references,
 )
-from documents.access.search import Candidates, Hit, candidates
+from documents.access.search import Candidates, Hit, VectorModel, candidates
 from documents.access.staff import (
     VersionSummary,
     allowed_hosts,
@@ -64,6 +65,7 @@ __all__ = [
     "CLOSED_VERSION_FIELDS",
     "Candidates",
     "Clause",
+    "ComparedSection",
     "Gap",
     "Hit",
     "Original",
@@ -75,6 +77,7 @@ __all__ = [
     "Reader",
     "Reading",
     "Reference",
+    "VectorModel",
     "VersionDays",
     "VersionSummary",
     "allowed_hosts",

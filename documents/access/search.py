@@ -14,6 +14,18 @@ from documents.access.door import Reading
 
 
 @dataclass(frozen=True, slots=True)
+class VectorModel:
+    """The model that a question was read with: only vectors of the same one are compared.
+
+    `table_id` is its key where its vectors stand beside the chunks; None: in their own column.
+    """
+
+    name: str
+    table_id: int | None
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """One candidate of the search: both scores, and its rank in each leg that listed it."""
 
@@ -36,7 +48,10 @@ class Candidates:
 
 
 def candidates(
-    reading: Reading, vector: Sequence[float] | None, terms: Iterable[int]
+    reading: Reading,
+    vector: Sequence[float] | None,
+    terms: Iterable[int],
+    model: VectorModel | None = None,
 ) -> Candidates:
     """Both legs of the search in one statement, with this reader's rights.
 
@@ -44,12 +59,22 @@ def candidates(
         reading: an open reading.
         vector: the question's, of length 1; None where no model reads its language.
         terms: hashed terms of the question.
+        model: what made the vector; None: whatever is in the chunks' own column.
     """
     text = "[" + ",".join(f"{x:.7g}" for x in vector) + "]" if vector is not None else None
     with connection.cursor() as cursor:
         cursor.execute(
-            "select documents_retrieve(%s::halfvec, %s::int[], %s, %s)",
-            [text, list(terms), settings.RETRIEVAL_DEPTH, settings.RETRIEVAL_EXACT_MAX_CHUNKS],
+            "select documents_retrieve(%s::halfvec, %s::int[], %s, %s,"
+            " q_model => %s, side => %s, dim => %s)",
+            [
+                text,
+                list(terms),
+                settings.RETRIEVAL_DEPTH,
+                settings.RETRIEVAL_EXACT_MAX_CHUNKS,
+                model.name if model else None,
+                model.table_id if model else None,
+                model.dimension if model else 0,
+            ],
         )
         row = cursor.fetchone()
     found: dict[str, Any] = json.loads(row[0]) if isinstance(row[0], str) else row[0]

@@ -23,19 +23,30 @@ from django.conf import settings
 
 from documents.embedding import onnx_backend, tokens, torch_backend
 from documents.embedding.export import export_onnx
-from documents.embedding.model import Model, ModelSpec, current, model_for
+from documents.embedding.model import (
+    Model,
+    ModelSpec,
+    Source,
+    at,
+    configured,
+    current,
+    model_for,
+)
 from documents.embedding.tokens import Window, count_tokens
 from documents.embedding.vectors import Vectors, joined, unit_rows
 from documents.errors import EmbeddingError
 
 __all__ = [
     "ModelSpec",
+    "Source",
+    "configured",
     "count_tokens",
     "encode_passages",
     "encode_query",
     "export_onnx",
     "model_for",
     "similarity",
+    "spec_at",
     "warm_up",
 ]
 
@@ -43,8 +54,19 @@ BATCH = 8
 """Larger batches don't pay on two cores: 24 ms a text at 1, 23 at 8, 29 at 16."""
 
 
-def encode_passages(texts: Sequence[str], language: str | None) -> Vectors:
-    """Embed texts that are to be stored.
+def spec_at(source: Source) -> ModelSpec:
+    """Return what is recorded of the model at a source.
+
+    Raises:
+        EmbeddingError: its files are missing or can't be understood.
+    """
+    return at(source).spec
+
+
+def encode_passages(
+    texts: Sequence[str], language: str | None, *, source: Source | None = None
+) -> Vectors:
+    """Embed texts that are to be stored, with the model at `source` or else of the settings.
 
     Returns:
         float32, (n, dimension), rows of length 1, in the order of `texts`.
@@ -54,14 +76,16 @@ def encode_passages(texts: Sequence[str], language: str | None) -> Vectors:
             a vector that is zero, not a number or of another dimension. Nothing is returned
             for any of the texts then.
     """
-    model = _model(language)
+    model = _model(language, source)
     through_onnx = settings.EMBEDDING_BACKEND == "onnx"
     # One at a time: a vector must not depend on what else is in the batch (see torch_backend).
     return _encode(model, texts, prompt=model.passage_prompt, through_onnx=through_onnx, batch=1)
 
 
-def encode_query(text: str, language: str | None) -> Vectors:
-    """Embed a question. The last few are remembered.
+def encode_query(text: str, language: str | None, *, source: Source | None = None) -> Vectors:
+    """Embed a question, with the model at `source` or else of the settings.
+
+    The last few are remembered.
 
     Returns:
         float32, (dimension,), of length 1.
@@ -69,7 +93,7 @@ def encode_query(text: str, language: str | None) -> Vectors:
     Raises:
         EmbeddingError: as `encode_passages`, or the exported model can't be made.
     """
-    return _query_vector(_model(language), text, _asks_through_onnx()).copy()
+    return _query_vector(_model(language, source), text, _asks_through_onnx()).copy()
 
 
 def similarity(question: str, sentences: Sequence[str], language: str | None) -> list[float]:
@@ -103,8 +127,8 @@ def warm_up() -> None:
     _encode(model, ["?"], prompt="", through_onnx=_asks_through_onnx(), batch=1)
 
 
-def _model(language: str | None) -> Model:
-    model = current()
+def _model(language: str | None, source: Source | None = None) -> Model:
+    model = current() if source is None else at(source)
     if not model.spec.speaks(language):
         raise EmbeddingError(
             f"The embedding model {model.spec.id} does not list the language {language!r}.",

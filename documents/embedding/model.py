@@ -45,6 +45,11 @@ class ModelSpec:
     max_tokens: int
     sha256: str
 
+    @property
+    def name(self) -> str:
+        """What is recorded on every vector: the model and its revision."""
+        return f"{self.id}@{self.revision}"
+
     def speaks(self, language: str | None) -> bool:
         """Say whether the model lists `language` (`zh-Hant` counts as `zh`)."""
         if language is None:
@@ -52,6 +57,14 @@ class ModelSpec:
         return bool(
             self.languages & {ANY_LANGUAGE, language.replace("_", "-").split("-")[0].lower()}
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a model is, as settings name it; empty: the bundled one, the weights as they are."""
+
+    name: str = ""
+    sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +84,20 @@ def current() -> Model:
         EmbeddingError: its files are missing or can't be understood.
     """
     return _described(settings.EMBEDDING_MODEL, settings.EMBEDDING_MODEL_SHA256)
+
+
+def configured() -> Source:
+    """Where the settings say that the model is."""
+    return Source(settings.EMBEDDING_MODEL or "", settings.EMBEDDING_MODEL_SHA256 or "")
+
+
+def at(source: Source) -> Model:
+    """Return the model at a source.
+
+    Raises:
+        EmbeddingError: its files are missing or can't be understood.
+    """
+    return _described(source.name or None, source.sha256 or None)
 
 
 def model_for(language: str | None) -> ModelSpec | None:

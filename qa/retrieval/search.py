@@ -9,8 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from documents import access, embedding
-from documents.access import Candidates, Hit, ReadableChunk, ReadableSection, Reading
+from documents import access, embedding, vectors
+from documents.access import (
+    Candidates,
+    Hit,
+    ReadableChunk,
+    ReadableSection,
+    Reading,
+    VectorModel,
+)
 from documents.ingestion import analysis
 from documents.ingestion.analysis.terms import term_of
 from qa.records import Passage, PassagePart, SearchResult
@@ -28,15 +35,21 @@ class Query:
     language: str
     terms: dict[int, str]  # hash to readable term
     vector: tuple[float, ...] | None
+    model: VectorModel | None = None  # what made the vector
 
 
 def prepare(question: str) -> Query:
-    """Analyse and embed a question: no database is touched."""
+    """Analyse a question, and embed it with the model whose vectors are searched now.
+
+    No policy is read and no transaction held while the model runs.
+    """
     language = analysis.detect_language(question)
-    vector = None
-    if embedding.model_for(language) is not None:
-        vector = tuple(float(x) for x in embedding.encode_query(question, language))
-    return Query(question, language, analysis.query_terms(question, language), vector)
+    terms = analysis.query_terms(question, language)
+    index = vectors.live()
+    if not index.spec.speaks(language):
+        return Query(question, language, terms, None)
+    vector = embedding.encode_query(question, language, source=index.source)
+    return Query(question, language, terms, tuple(float(x) for x in vector), index.searched)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +72,7 @@ def hybrid(
     Scores, ranks and statistics are computed over what this reader may read, and over
     nothing else.
     """
-    found = access.candidates(reading, query.vector, query.terms)
+    found = access.candidates(reading, query.vector, query.terms, query.model)
     ranked = min_max_fusion(found.hits)
     best: dict[int, tuple[Hit, float]] = {}
     for hit, score in ranked:
