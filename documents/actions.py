@@ -17,7 +17,16 @@ from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils.text import slugify
 
-from documents import access, audit, labelling, lifecycle, pipeline, queue, stored_files
+from documents import (
+    access,
+    audit,
+    differences,
+    lifecycle,
+    pipeline,
+    queue,
+    relabelling,
+    stored_files,
+)
 from documents.errors import ValidationProblem
 from documents.ingestion import parsers
 from documents.ingestion.names import shown_name, title_from_name
@@ -251,7 +260,11 @@ def _received(version: PolicyVersion, *, is_duplicate: bool) -> Received:
 
 
 def approve_version(
-    version_id: int, *, reviewer: User | None, accept_unread_pages: bool = False
+    version_id: int,
+    *,
+    reviewer: User | None,
+    accept_unread_pages: bool = False,
+    accept_opened_sections: bool = False,
 ) -> None:
     """Approve a version that awaits it; embedding and publication follow.
 
@@ -259,22 +272,18 @@ def approve_version(
         version_id: internal id of the version.
         reviewer: who approves; None: the system.
         accept_unread_pages: publish although pages of the file gave no text.
+        accept_opened_sections: publish although more people could read a section than before.
 
     Raises:
         ValidationProblem: four-eyes and the reviewer uploaded it, no audience label, bad dates,
-            no passage, pages that were not read.
+            no passage, pages that were not read, sections that would open.
         TransitionError: it does not await approval.
     """
     with access.editing():
         version = lifecycle.lock(version_id)
         detail = VersionDetail.objects.get(version=version)
         pipeline.require_state(version, VersionState.AWAITING_APPROVAL, VersionState.FAILED)
-        is_own = reviewer is None or detail.created_by_id == reviewer.pk
-        if settings.APPROVAL == "four-eyes" and is_own:
-            raise ValidationProblem(
-                "Four-eyes approval is on: another person than the uploader must approve.",
-                code="four_eyes",
-            )
+        _require_second_person(version, detail, reviewer)
         if not _has_audience(version.labels.all()):
             raise ValidationProblem(
                 "The version has no audience label, so nobody could read it. Set one first.",
@@ -285,6 +294,8 @@ def approve_version(
                 "This version failed before it was read. Retry it first.", code="not_parsed"
             )
         _require_whole(detail, accept_unread_pages)
+        if not accept_opened_sections:
+            _require_closed(version)
         first, last = access.effective_days(version)
         pipeline.check_dates(version.policy, first, last, besides=version.pk)
         detail.approved_by, detail.approved_at = reviewer, datetime.datetime.now(datetime.UTC)
@@ -300,6 +311,24 @@ def approve_version(
         pipeline.begin_indexing(version_id)
 
 
+def _require_second_person(
+    version: PolicyVersion, detail: VersionDetail, reviewer: User | None
+) -> None:
+    """Under four-eyes, let neither the uploader approve nor whoever set the labels last."""
+    if settings.APPROVAL != "four-eyes":
+        return
+    if reviewer is None or detail.created_by_id == reviewer.pk:
+        raise ValidationProblem(
+            "Four-eyes approval is on: another person than the uploader must approve.",
+            code="four_eyes",
+        )
+    if relabelling.last_labeller(version) == reviewer.pk:
+        raise ValidationProblem(
+            "Four-eyes approval is on, and you set the labels: another person must approve.",
+            code="four_eyes",
+        )
+
+
 def _as_approved(version: PolicyVersion, detail: VersionDetail) -> dict[str, Any]:
     """What exactly was approved: which bytes, for whom, from when until when."""
     first, last = access.effective_days(version)
@@ -311,6 +340,17 @@ def _as_approved(version: PolicyVersion, detail: VersionDetail) -> dict[str, Any
         "last_day": last.isoformat() if last else None,
         "unread_pages": list(detail.unread_pages),
     }
+
+
+def _require_closed(version: PolicyVersion) -> None:
+    """Let no section open by itself that was closed to readers of the version before."""
+    if opened := differences.opened_sections(version):
+        some = ", ".join(opened[:10]) + (" and others" if len(opened) > 10 else "")
+        raise ValidationProblem(
+            f"In the version before, these sections had labels of their own: {some}. Give them "
+            "theirs, or confirm that all readers of the policy may read them.",
+            code="sections_opened",
+        )
 
 
 def _require_whole(detail: VersionDetail, accept_unread_pages: bool) -> None:
@@ -495,29 +535,13 @@ def _require_rejectable(version: PolicyVersion) -> None:
 
 
 def set_version_labels(version_id: int, slugs: Sequence[str], *, actor: User | None) -> None:
-    """Change who may read a version, in force with the next request.
+    """Change who may read a version, in force with the next request; see `relabelling`.
 
     Raises:
         UnknownLabelError: a label that does not exist.
         ValidationProblem: no audience among them: nobody could read it.
     """
-    with access.editing():
-        version = lifecycle.lock(version_id)
-        labels = access.require_labels(slugs)
-        if not _has_audience(labels):
-            raise ValidationProblem(
-                "Choose at least one audience label, or nobody could read it.", code="no_label"
-            )
-        before = sorted(label.slug for label in version.labels.all())
-        version.labels.set(labels)
-        labelling.relabel(version)
-        audit.record(
-            "version_labels_changed",
-            version,
-            actor=actor,
-            before={"labels": before},
-            after={"labels": sorted(slugs)},
-        )
+    relabelling.set_labels(relabelling.Wanted(version_id, tuple(slugs)), actor=actor)
 
 
 def set_section_labels(section_id: int, slugs: Sequence[str], *, actor: User | None) -> None:
@@ -527,18 +551,9 @@ def set_section_labels(section_id: int, slugs: Sequence[str], *, actor: User | N
         UnknownLabelError: a label that does not exist.
     """
     with access.editing():
-        section = Section.objects.select_related("version").get(pk=section_id)
-        version = lifecycle.lock(section.version_id)
-        before = sorted(label.slug for label in section.labels.all())
-        section.labels.set(access.require_labels(slugs))
-        labelling.relabel(version)
-        audit.record(
-            "section_labels_changed",
-            section,
-            actor=actor,
-            before={"labels": before},
-            after={"labels": sorted(slugs)},
-        )
+        version_id = Section.objects.values_list("version_id", flat=True).get(pk=section_id)
+    wanted = relabelling.Wanted(version_id, tuple(slugs), (section_id,))
+    relabelling.set_labels(wanted, actor=actor)
 
 
 def record_download(original: access.Original, *, actor: User) -> None:
@@ -572,7 +587,9 @@ def grant_label(
     """Let a user or a group read what is under a label, from the next request on."""
     label = access.require_labels([slug])[0]
     with access.editing():
-        grant, is_new = LabelGrant.objects.get_or_create(label=label, user=user, group=group)
+        grant, is_new = LabelGrant.objects.get_or_create(
+            label=label, user=user, group=group, defaults={"granted_by": actor}
+        )
         if is_new:
             audit.record(
                 "label_granted",

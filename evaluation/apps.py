@@ -8,3 +8,11 @@ class EvaluationConfig(AppConfig):
 
     name = "evaluation"
     verbose_name = "Evaluation"
+
+    def ready(self) -> None:
+        """Say which questions a new version of a policy touches."""
+        from documents import hooks
+        from evaluation import impact
+
+        if impact.questions_touched not in hooks.impact_of:
+            hooks.impact_of.append(impact.questions_touched)

@@ -261,6 +261,8 @@ WHITENOISE_AUTOREFRESH = DEBUG
 EVERYONE_LABEL = env.text("LEGALQA_EVERYONE_LABEL", default="all-staff", keep_empty=True)
 APPROVAL = env.choice("LEGALQA_APPROVAL", ("none", "any", "four-eyes"), default="any")
 SCREENING = env.boolean("LEGALQA_SCREENING", default=True)
+# How many days before its review-by date the owner of a policy is reminded of it; 0: on the day.
+REVIEW_REMINDER_DAYS = env.number("LEGALQA_REVIEW_REMINDER_DAYS", default=30)
 HOLD_VERSION_ON_FINDING = env.boolean("LEGALQA_HOLD_VERSION_ON_FINDING", default=False)
 
 # --- Embedding and retrieval -------------------------------------------------------------

@@ -10,7 +10,10 @@ class QAConfig(AppConfig):
     verbose_name = "Questions and answers"
 
     def ready(self) -> None:
-        """Count wrong tries to sign in."""
-        from qa import guessing
+        """Count wrong tries to sign in; say which answers a new version touches."""
+        from documents import hooks
+        from qa import guessing, impact
 
         guessing.connect()
+        if impact.answers_touched not in hooks.impact_of:
+            hooks.impact_of.append(impact.answers_touched)

@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 
-from documents import actions, deletion, succession
+from documents import actions, deletion, differences, succession
 from documents.admin.fields import WholeFileField
-from documents.models import AccessLabel, PolicyVersion, VersionState
+from documents.errors import TransitionError
+from documents.models import PolicyVersion, VersionState
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-
-    LabelChoices = forms.ModelMultipleChoiceField[AccessLabel]
-else:
-    LabelChoices = forms.ModelMultipleChoiceField
 
 S = VersionState
 APPROVE = "documents.approve_version"
@@ -36,10 +33,13 @@ class ActForm(forms.Form):
 
 
 class ApproveForm(ActForm):
-    """Asks, where pages of the file gave no text, whether to publish without them."""
+    """Asks whether to publish without pages that gave no text, and with sections that open."""
 
     accept_unread_pages = forms.BooleanField(
         required=False, label="Publish without the pages that gave no text"
+    )
+    accept_opened_sections = forms.BooleanField(
+        required=False, label="Let all readers of the policy read these sections"
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -51,6 +51,14 @@ class ApproveForm(ActForm):
             ].help_text = f"Pages {', '.join(map(str, unread))}: look at them in the file first."
         else:
             del self.fields["accept_unread_pages"]
+        opened = differences.opened_sections(self.version)
+        if opened:
+            self.fields["accept_opened_sections"].help_text = (
+                f"{', '.join(opened)}: closed to most readers of the version before. Give them "
+                "their labels first, unless all readers of the policy may read them now."
+            )
+        else:
+            del self.fields["accept_opened_sections"]
 
 
 class NoteForm(ActForm):
@@ -71,21 +79,6 @@ class LastDayForm(ActForm):
         help_text="It stays readable for this day and those before.",
         error_messages={"invalid": "Write the date as year-month-day, for example 2026-01-31."},
     )
-
-
-class LabelsForm(ActForm):
-    """Asks who may read it."""
-
-    labels = LabelChoices(
-        queryset=AccessLabel.objects.none(),
-        widget=forms.CheckboxSelectMultiple,
-        help_text="At least one audience. In force with the next request.",
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["labels"].queryset = AccessLabel.objects.all()  # type: ignore[attr-defined]  # a model choice
-        self.fields["labels"].initial = [label.pk for label in self.version.labels.all()]
 
 
 class RestoreForm(NoteForm):
@@ -140,6 +133,8 @@ class Act:
     form: type[ActForm] = ActForm
     is_right_fixed: bool = False  # the same right in every state
     is_last: bool = False  # the version is gone afterwards
+    has_checklist: bool = False  # the page shows what to look at first
+    page: str = "act"  # of the version's admin, where it is asked for
 
     def is_possible(self, version: PolicyVersion) -> bool:
         """Whether the state of the version allows it."""
@@ -173,8 +168,10 @@ ACTS: dict[str, Act] = {
                 version.pk,
                 reviewer=user,
                 accept_unread_pages=given.get("accept_unread_pages", False),
+                accept_opened_sections=given.get("accept_opened_sections", False),
             ),
             ApproveForm,
+            has_checklist=True,
         ),
         Act(
             "reject",
@@ -223,10 +220,8 @@ ACTS: dict[str, Act] = {
             "given these labels",
             _BEFORE_APPROVAL | _APPROVED,
             CHANGE,
-            lambda version, given, user: actions.set_version_labels(
-                version.pk, [label.slug for label in given["labels"]], actor=user
-            ),
-            LabelsForm,
+            lambda _version, _given, _user: _elsewhere(),
+            page="labels",
         ),
         Act(
             "correct",
@@ -272,6 +267,10 @@ ACTS: dict[str, Act] = {
         ),
     )
 }
+
+
+def _elsewhere() -> None:
+    raise TransitionError("This is done on a page of its own, which shows its effect first.")
 
 
 def _nothing(_result: object) -> None:

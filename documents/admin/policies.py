@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import secrets
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,11 +12,13 @@ from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
+from django.urls import URLPattern, reverse
 from django.utils.html import format_html
 
 from documents import access, actions
 from documents.admin.base import AuditedAdmin, DepartmentFilter, staff
+from documents.admin.deleting import RIGHT as DELETE
+from documents.admin.deleting import DeletesPolicies
 from documents.admin.rows import shown_rows, status_of
 from documents.admin.uploads import UploadForm
 from documents.errors import ValidationProblem
@@ -145,22 +148,29 @@ class StateFilter(admin.SimpleListFilter):
 
 
 class ReviewFilter(admin.SimpleListFilter):
-    """Those whose review is overdue."""
+    """Those whose review is overdue, or due soon."""
 
     title = "review"
     parameter_name = "review"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """One choice beside all."""
-        return [("overdue", "Overdue")]
+        """Two choices beside all."""
+        days = settings.REVIEW_REMINDER_DAYS
+        return [("overdue", "Overdue"), ("due", f"Due within {days} days")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Policy]) -> QuerySet[Policy]:
         """The policies that should have been looked at by now."""
-        return queryset.filter(review_by__lt=access.today()) if self.value() else queryset
+        today = access.today()
+        if self.value() == "overdue":
+            return queryset.filter(review_by__lt=today)
+        if self.value() == "due":
+            until = today + datetime.timedelta(days=settings.REVIEW_REMINDER_DAYS)
+            return queryset.filter(review_by__gte=today, review_by__lte=until)
+        return queryset
 
 
 @admin.register(Policy)
-class PolicyAdmin(AuditedAdmin[Policy]):
+class PolicyAdmin(DeletesPolicies, AuditedAdmin[Policy]):
     """The policies that a person manages."""
 
     policy_lookup = "pk"
@@ -189,6 +199,10 @@ class PolicyAdmin(AuditedAdmin[Policy]):
                 newest_state=Subquery(newest.values("state")[:1]),
             )
         )
+
+    def get_urls(self) -> list[URLPattern]:
+        """Django's pages, and ours for deletion."""
+        return [*self.delete_urls(), *super().get_urls()]
 
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
@@ -230,6 +244,7 @@ class PolicyAdmin(AuditedAdmin[Policy]):
         if policy is not None:
             rows = shown_rows(policy.versions.order_by("-number"))
             more["versions"] = [{"row": row, "status": status_of(row)} for row in rows]
+            more["may_delete"] = request.user.has_perm(DELETE)
             if request.user.has_perm("documents.add_policyversion"):
                 more["upload_form"] = UploadForm.for_policy(policy, staff(request))
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **more})

@@ -24,9 +24,11 @@ from django.urls import URLPattern, path, reverse
 from django.utils.http import content_disposition_header
 from django.utils.safestring import SafeString
 
-from documents import audit, hooks, stewards
+from documents import audit, differences, stewards
 from documents.admin import acts
 from documents.admin.base import OfPolicy, StaffAdmin, staff
+from documents.admin.checklist import checklist_of, impacts_of
+from documents.admin.readers import SEES_PEOPLE, ReadersPages
 from documents.admin.rows import days_shown, named, shown_rows, status_of, suggestions_of
 from documents.admin.uploads import UploadForm, message_of
 from documents.errors import DocumentsError
@@ -38,7 +40,7 @@ MAX_POLLED = 100
 
 
 @admin.register(PolicyVersion)
-class PolicyVersionAdmin(StaffAdmin[PolicyVersion]):
+class PolicyVersionAdmin(ReadersPages, StaffAdmin[PolicyVersion]):
     """The versions of the policies that a person manages."""
 
     policy_lookup = "policy"
@@ -143,11 +145,12 @@ class PolicyVersionAdmin(StaffAdmin[PolicyVersion]):
             ("status/", self.status_view, "status"),
             ("<int:object_id>/file/", self.file_view, "file"),
             ("<int:object_id>/do/<slug:name>/", self.act_view, "act"),
+            ("<int:object_id>/changes/<int:older>/", self.changes_view, "changes"),
         ]
         return [
             path(route, self.admin_site.admin_view(view), name=f"documents_policyversion_{name}")
             for route, view, name in own
-        ] + super().get_urls()
+        ] + [*self.reader_urls(), *super().get_urls()]
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: Any = None
@@ -195,6 +198,7 @@ class PolicyVersionAdmin(StaffAdmin[PolicyVersion]):
                 "original": version,
                 "status": status_of(version),
                 "days": days_shown(version),
+                "sees_people": request.user.has_perm(SEES_PEOPLE),
                 "acts": acts.open_to(staff(request), version),
                 "sections": version.sections.prefetch_related("labels").order_by("ordinal"),
                 "chunks": Paginator(chunks, CHUNKS_A_PAGE).get_page(request.GET.get("chunks")),
@@ -202,7 +206,7 @@ class PolicyVersionAdmin(StaffAdmin[PolicyVersion]):
                 "warnings": stewards.warnings_of(version, staff(request)),
                 "suggestions": suggestions_of(version),
                 "pages": version.pages.filter(ocr_confidence__isnull=False),
-                "impacts": [line for hook in hooks.impact_of for line in hook(version.pk)],
+                "others": version.policy.versions.exclude(pk=version.pk).order_by("-number"),
             },
         )
 
@@ -213,6 +217,8 @@ class PolicyVersionAdmin(StaffAdmin[PolicyVersion]):
             raise Http404
         if not act.is_allowed(staff(request), version):
             raise PermissionDenied
+        if act.page != "act":
+            return HttpResponseRedirect(_address(act.page, version.pk))
         given = (request.POST, request.FILES) if request.method == "POST" else (None, None)
         form = act.form(*given, version=version)
         if request.method == "POST" and form.is_valid():
@@ -226,7 +232,33 @@ class PolicyVersionAdmin(StaffAdmin[PolicyVersion]):
             request,
             "act.html",
             f"{act.label}: {version}",
-            {"original": version, "act": act, "form": form, "days": days_shown(version)},
+            {
+                "original": version,
+                "act": act,
+                "form": form,
+                "days": days_shown(version),
+                "checklist": checklist_of(version, staff(request)) if act.has_checklist else None,
+            },
+        )
+
+    def changes_view(self, request: HttpRequest, object_id: int, older: int) -> HttpResponse:
+        """What changed in a version from another of the same policy, held passages included."""
+        version = self._managed(request, object_id)
+        other = version.policy.versions.filter(number=older).first() if older < 2**31 else None
+        if other is None:
+            raise Http404
+        found = differences.changes_between(other, version)
+        return self._page(
+            request,
+            "changes.html",
+            f"Changes from version {other.number} to {version.number}",
+            {
+                "original": version,
+                "older": other,
+                "changes": found.comparison.changes,
+                "is_unchanged": found.comparison.is_empty,
+                "impacts": impacts_of(found, staff(request)),
+            },
         )
 
     def file_view(self, request: HttpRequest, object_id: int) -> HttpResponse:
