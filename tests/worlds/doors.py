@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import aclosing
 from typing import Any
 from uuid import uuid4
 
@@ -21,7 +20,6 @@ from documents.errors import ValidationProblem
 from documents.models import Chunk, ChunkTerms, Policy, PolicyVersion, Section
 from qa import pipeline
 from qa.answering.present import outcome_json, source_json
-from qa.api import sse
 from qa.pipeline import Asked
 from qa.retrieval.search import Scope
 from tests.worlds import model, shapes
@@ -418,12 +416,7 @@ def streams(visit: Visit, tally: Tally) -> None:
     if not visit.may_ask_for_day or not visit.may_ask:
         return
 
-    async def read() -> bytes:
-        asked = _asked(visit, scope=Scope(), door="api")
-        async with aclosing(sse.stream(asked, heartbeat_seconds=60)) as stream:
-            return b"".join([piece async for piece in stream])
-
-    told = async_to_sync(read)().decode()
+    told = visit.stream()
     tally.listed(
         "SSE", visit.who, visit.world, told, passages(visit.sights), contacts(visit.sights)
     )

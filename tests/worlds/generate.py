@@ -33,7 +33,7 @@ def world(seed: int, *, policies: int = 5, people: int = 5) -> World:
         owner = random.choice(list(made.people))
         labels = random.choice((None, frozenset(_some(random, made.labels, 3))))
         made.keys[f"key{number}"] = Key(f"key{number}", owner, labels)
-    made.policies = [_policy(random, names, made) for _ in range(policies)]
+    made.policies = [policy(random, names, made) for _ in range(policies)]
     return made
 
 
@@ -69,9 +69,10 @@ def staff(made: World, seed: int = 0) -> None:
     made.people["root"] = Person("root", is_superuser=True)
 
 
-def _policy(random: Random, names: Iterator[str], made: World) -> Policy:
+def policy(random: Random, names: Iterator[str], made: World) -> Policy:
     slug, title, contact, category = (next(names) for _ in range(4))
-    policy = Policy(
+    """A policy with its versions, of words that `names` gives."""
+    drawn = Policy(
         slug=f"policy-{slug}",
         title=f"Rules {title}",
         contact=f"Office {contact}",
@@ -81,12 +82,12 @@ def _policy(random: Random, names: Iterator[str], made: World) -> Policy:
     number = 0
     for first, last in _ranges(random):
         number += 1
-        policy.versions.append(_version(random, names, made, number, "published", first, last))
+        drawn.versions.append(_version(random, names, made, number, "published", first, last))
     for _ in range(random.choice((0, 0, 1, 2))):
         number += 1
         state, first = random.choice(_UNPUBLISHED), random.choice(DAYS)
-        policy.versions.append(_version(random, names, made, number, state, first, None))
-    return policy
+        drawn.versions.append(_version(random, names, made, number, state, first, None))
+    return drawn
 
 
 def _ranges(random: Random) -> list[tuple[int, int | None]]:

@@ -7,12 +7,13 @@ import json
 import logging
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, TypeVar
 from unittest import mock
 
+from asgiref.sync import async_to_sync
 from django.core.cache import caches
 from django.db import connection, transaction
 from django.test import Client
@@ -20,6 +21,8 @@ from django.utils.http import urlencode
 
 from documents.access import Reader
 from qa import originals
+from qa.api import sse
+from qa.pipeline import Asked
 from qa.tests.fake_claude import FakeClaude
 from tests.worlds import build, model
 from tests.worlds.build import Built
@@ -138,6 +141,16 @@ class Visit:
         return _told(
             self.client.post(path, body, content_type="application/json", headers=self.headers)
         )
+
+    def stream(self) -> Told:
+        """The events of an answer, from the function that the view streams."""
+        asked = Asked(self.reader, QUESTION, as_of=self.as_of, n_results=20)
+
+        async def read() -> bytes:
+            async with aclosing(sse.stream(asked, heartbeat_seconds=60)) as stream:
+                return b"".join([piece async for piece in stream])
+
+        return Told(200, async_to_sync(read)().decode())
 
     def _enter(self) -> None:
         if self._is_in:
