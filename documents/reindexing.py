@@ -130,7 +130,8 @@ def build(index: Index, progress: Progress) -> None:
     while chunks := _next(index):
         _embed(chunks, index)
         with access.editing():
-            progress(wanted - vectors.lacking(_wanted(index), index).count(), wanted)
+            left = vectors.lacking(_wanted(index), index).count()
+        progress(max(wanted - left, 0), wanted)
 
 
 def _wanted(index: Index) -> QuerySet[Chunk]:
