@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 from django.core.cache import cache
-from django.db.models import Count, Min
+from django.db.models import Count, Max, Min
 from django.db.models.functions import Now
 from redis import RedisError
 
@@ -32,7 +32,7 @@ def backlog() -> Backlog:
     """What the workers still have to do, by the database's clock."""
     with access.editing():
         moving = PolicyVersion.objects.filter(state__in=lifecycle.MOVING)
-        found = moving.aggregate(n=Count("pk"), first=Min("updated_at"), now=Now())
+        found = moving.aggregate(n=Count("pk"), first=Min("updated_at"), now=Max(Now()))
     if not found["n"]:
         return Backlog(0, 0.0)
     return Backlog(found["n"], (found["now"] - found["first"]).total_seconds())

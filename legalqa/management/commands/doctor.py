@@ -18,7 +18,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from kombu.exceptions import OperationalError as BrokerDown
 
-from documents import embedding
+from documents import embedding, health, stored_files
 from documents.errors import EmbeddingError, ParseError
 from documents.ingestion.confined.program import run_program
 from documents.ingestion.confined.run import CannotStartError, parse_confined
@@ -132,6 +132,37 @@ def _worker() -> Part:
     return Part("worker", bool(answers), f"{len(answers)} answering", remedy)
 
 
+def _uploads() -> Part:
+    try:
+        waiting = health.backlog()
+    except DatabaseError as error:
+        return Part("uploads", False, str(error).splitlines()[0], "See database.")
+    if not waiting.versions:
+        return Part("uploads", True, "none waits")
+    seen = f"{waiting.versions} under way, the oldest untouched for {waiting.oldest_seconds:.0f} s"
+    remedy = "See worker and sweeper; with both well, the queue is long: start more workers."
+    return Part("uploads", waiting.oldest_seconds < health.LONGEST_WAIT_SECONDS, seen, remedy)
+
+
+def _sweeper() -> Part:
+    seconds = health.seconds_since_sweep()
+    remedy = "Start beat: celery -A legalqa beat (make run does), and see worker."
+    if seconds is None:
+        return Part("sweeper", False, "has not run since Redis was started or emptied", remedy)
+    seen = f"ran {seconds:.0f} s ago"
+    return Part("sweeper", seconds < health.LONGEST_WAIT_SECONDS, seen, remedy)
+
+
+def _files() -> Part:
+    try:
+        report = stored_files.compare()
+    except DatabaseError as error:
+        return Part("files", False, str(error).splitlines()[0], "See database.")
+    seen = f"{report.files} stored, {len(report.missing)} missing"
+    remedy = "Run: python manage.py check_files, and restore what it names from a backup."
+    return Part("files", not report.missing, seen, remedy)
+
+
 def _model() -> Part:
     try:
         vector = embedding.encode_query("How long is data kept?", "en")
@@ -207,10 +238,13 @@ CHECKS: tuple[Callable[[], Part], ...] = (
     _roles,
     _broker,
     _worker,
+    _uploads,
+    _sweeper,
     _model,
     _key,
     _parsers,
     _recognition,
     _disk,
+    _files,
     _clock,
 )
