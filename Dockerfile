@@ -43,4 +43,4 @@ VOLUME /app/var
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 \
     CMD ["python", "-m", "legalqa.probe", "web"]
-CMD ["python", "-m", "uvicorn", "legalqa.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--no-access-log", "--ws", "none", "--timeout-graceful-shutdown", "5"]
+CMD ["python", "-m", "uvicorn", "legalqa.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--no-access-log", "--ws", "none", "--timeout-graceful-shutdown", "5", "--no-proxy-headers"]
