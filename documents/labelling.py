@@ -6,7 +6,7 @@ or the version fails: a restricted annex never opens by itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from documents import access
@@ -68,21 +68,39 @@ def restore_labels(version: PolicyVersion, labels: Mapping[Mark, list[AccessLabe
     relabel(version)
 
 
-def relabel(version: PolicyVersion) -> None:
-    """Give every chunk the class of its section: own labels, else the nearest parent's.
+def effective_labels(
+    version: PolicyVersion,
+    *,
+    of_version: Iterable[AccessLabel] | None = None,
+    own: Mapping[int, Iterable[AccessLabel]] | None = None,
+) -> dict[int, frozenset[AccessLabel]]:
+    """The labels that decide on each section of a version, by the section's id, in order.
 
     A restriction of a parent section holds below it whatever a child says, since the child's
     path shows the parent's heading. A section's own restriction alone keeps the audiences
     that it would have had, so adding one never widens and never empties.
+
+    Args:
+        version: with its sections.
+        of_version: labels that the version would have; None: those it has.
+        own: labels that sections would have, by id; the others keep theirs.
     """
     effective: dict[int, frozenset[AccessLabel]] = {}
-    of_version = frozenset(version.labels.all())
+    top = frozenset(version.labels.all() if of_version is None else of_version)
     sections = version.sections.prefetch_related("labels").order_by("ordinal")
     for section in sections:
-        above = effective.get(section.parent_id, of_version) if section.parent_id else of_version
-        effective[section.pk] = _combined(above, frozenset(section.labels.all()))
+        above = effective.get(section.parent_id, top) if section.parent_id else top
+        wanted = (own or {}).get(section.pk)
+        labels = section.labels.all() if wanted is None else wanted
+        effective[section.pk] = _combined(above, frozenset(labels))
+    return effective
+
+
+def relabel(version: PolicyVersion) -> None:
+    """Give every chunk the class of its section's effective labels."""
+    effective = effective_labels(version)
     for labels in set(effective.values()):
-        ids = [pk for pk, own in effective.items() if own == labels]
+        ids = [pk for pk, held in effective.items() if held == labels]
         access_class = access.class_for(labels)
         chunks = version.chunks.filter(section__in=ids)
         chunks.exclude(access_class=access_class).update(access_class=access_class)

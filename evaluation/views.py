@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from evaluation import reports
 from evaluation.shown import meaning, shown_figures
-from qa.pages.views import reader_of
+from qa.pages.preview import reader_of
 
 
 @login_required

@@ -4,6 +4,24 @@ Each list is limited to what its reader manages (`base.StaffAdmin`), and each ch
 through `documents.actions` or is audited by `base.AuditedAdmin`.
 """
 
-from documents.admin import audit_events, batches, labels, people, policies, quarantine, versions
+from documents.admin import (
+    audit_events,
+    batches,
+    labels,
+    people,
+    policies,
+    quarantine,
+    readers,
+    versions,
+)
 
-__all__ = ["audit_events", "batches", "labels", "people", "policies", "quarantine", "versions"]
+__all__ = [
+    "audit_events",
+    "batches",
+    "labels",
+    "people",
+    "policies",
+    "quarantine",
+    "readers",
+    "versions",
+]

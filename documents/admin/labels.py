@@ -11,9 +11,11 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import URLPattern
 
 from documents import actions
 from documents.admin.base import AuditedAdmin, StaffAdmin, SuperuserOnly, staff
+from documents.admin.readers import PersonPages
 from documents.models import AccessLabel, AllowedDomain, LabelGrant, ManagedDepartment
 
 if TYPE_CHECKING:
@@ -89,12 +91,13 @@ class GrantForm(GrantModelForm):
 
 
 @admin.register(LabelGrant)
-class LabelGrantAdmin(StaffAdmin[LabelGrant]):
+class LabelGrantAdmin(PersonPages, StaffAdmin[LabelGrant]):
     """Who holds a label; in force with the next request."""
 
-    list_display = ("label", "group", "user", "created_at")
+    change_list_template = "admin/documents/labelgrant/change_list.html"
+    list_display = ("label", "group", "user", "granted_by", "created_at")
     list_filter = ("label",)
-    list_select_related = ("label", "group", "user")
+    list_select_related = ("label", "group", "user", "granted_by")
     search_fields = ("label__slug", "user__username", "group__name")
 
     def get_form(
@@ -103,6 +106,10 @@ class LabelGrantAdmin(StaffAdmin[LabelGrant]):
         """The form, bound to whoever grants."""
         kwargs["form"] = type("GrantForm", (GrantForm,), {"actor": staff(request)})
         return super().get_form(request, obj, change=change, **kwargs)
+
+    def get_urls(self) -> list[URLPattern]:
+        """Django's pages, and ours on a person."""
+        return [*self.person_urls(), *super().get_urls()]
 
     def has_change_permission(self, request: HttpRequest, obj: LabelGrant | None = None) -> bool:
         """A grant is made or taken back, not changed."""

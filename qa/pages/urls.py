@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
-from qa.pages import health, views
+from qa.pages import health, preview, views
 
 urlpatterns = [
     path("", views.ask, name="ask"),
@@ -29,6 +29,8 @@ urlpatterns = [
     path("sections/<uuid:public_id>/", views.section, name="section"),
     path("history/", views.history, name="history"),
     path("history/<uuid:public_id>/", views.past_answer, name="past-answer"),
+    path("preview/", preview.start, name="preview"),
+    path("preview/end/", preview.end, name="preview-end"),
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("language/", include("django.conf.urls.i18n")),

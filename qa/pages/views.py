@@ -17,7 +17,6 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from documents import access, actions
-from documents.access import Reader
 from documents.errors import AccessError, DocumentsError, ParseError, ValidationProblem
 from qa import answer_log, limits, pipeline
 from qa import originals as file_responses
@@ -26,6 +25,7 @@ from qa.answering.present import outcome_json
 from qa.errors import QAError
 from qa.pages import originals, reading, texts, versions
 from qa.pages.forms import AskForm, DayForm
+from qa.pages.preview import current, reader_of, require_shown, shown_reader
 from qa.pages.shown import day, shown_answer
 from qa.pipeline import Asked
 
@@ -34,11 +34,6 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 _View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
-
-
-def reader_of(request: HttpRequest) -> Reader:
-    """The person signed in, with the rights they hold now."""
-    return Reader.for_user(cast("User", request.user))
 
 
 def _with_day(
@@ -66,6 +61,7 @@ def _bad_request(request: HttpRequest, message: str) -> HttpResponse:
 @login_required
 def ask(request: HttpRequest) -> HttpResponse:
     """The question form; a POST without script gets the whole answer with it."""
+    reader_of(request)  # nothing is asked while one sees the policies as another person
     if request.method != "POST":
         form = AskForm(initial={"question": request.GET.get("question", "")})
         return _ask_page(request, form)
@@ -127,8 +123,10 @@ def _ask_page(
 @_with_day
 def policies(request: HttpRequest, as_of: date | None) -> HttpResponse:
     """The policies of which the reader may read something."""
-    with access.reading_as(reader_of(request), as_of) as open_reading:
+    with access.reading_as(shown_reader(request), as_of) as open_reading:
         found = access.readable_policies(open_reading)
+    if preview := current(request):
+        found = [policy for policy in found if preview.shows(policy.slug)]
     context = {
         "policies": found,
         "form": DayForm(initial={"as_of": as_of}),
@@ -143,11 +141,11 @@ def policies(request: HttpRequest, as_of: date | None) -> HttpResponse:
 @_with_day
 def policy(request: HttpRequest, as_of: date | None, slug: str) -> HttpResponse:
     """The version of a policy that is in force on the day asked for."""
-    page = reading.policy_page(reader_of(request), slug, as_of)
+    page = reading.policy_page(shown_reader(request, slug), slug, as_of)
     form = DayForm(initial={"as_of": as_of})
     if page is not None:
         return render(request, "qa/policy.html", {"page": page, "form": form})
-    history = versions.history_page(reader_of(request), slug, as_of)
+    history = versions.history_page(shown_reader(request), slug, as_of)
     if history is None or not history.gap:
         raise Http404
     context = {"page": history, "form": form}
@@ -158,7 +156,7 @@ def policy(request: HttpRequest, as_of: date | None, slug: str) -> HttpResponse:
 @require_safe
 def policy_history(request: HttpRequest, slug: str) -> HttpResponse:
     """The versions of a policy that the reader may read, on whatever day."""
-    page = versions.history_page(reader_of(request), slug)
+    page = versions.history_page(shown_reader(request, slug), slug)
     if page is None:
         raise Http404
     return render(request, "qa/policy_history.html", {"page": page})
@@ -168,7 +166,7 @@ def policy_history(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def policy_changes(request: HttpRequest, slug: str, older: int, newer: int) -> HttpResponse:
     """What changed between two versions of a policy, as far as the reader may read both."""
-    page = versions.changes_page(reader_of(request), slug, older, newer)
+    page = versions.changes_page(shown_reader(request, slug), slug, older, newer)
     if page is None:
         raise Http404
     return render(request, "qa/policy_changes.html", {"page": page})
@@ -180,9 +178,10 @@ def policy_changes(request: HttpRequest, slug: str, older: int, newer: int) -> H
 def section(request: HttpRequest, as_of: date | None, public_id: UUID) -> HttpResponse:
     """A section, with the cited words marked."""
     span = _span(request)
-    page = reading.section_page(reader_of(request), public_id, as_of, span)
+    page = reading.section_page(shown_reader(request), public_id, as_of, span)
     if page is None:
         raise Http404
+    require_shown(request, page.version.slug)
     return render(request, "qa/section.html", {"page": page, "has_span": span is not None})
 
 
@@ -194,7 +193,9 @@ def page(
 ) -> HttpResponse:
     """A page of the file as it is printed, with the cited words marked."""
     span = _span(request)
-    shown = originals.page_of(reader_of(request), slug, number, page, as_of=as_of, span=span)
+    shown = originals.page_of(
+        shown_reader(request, slug), slug, number, page, as_of=as_of, span=span
+    )
     if shown is None:
         raise Http404
     day_asked = as_of.isoformat() if as_of else ""
@@ -210,7 +211,7 @@ def page_image(
     request: HttpRequest, as_of: date | None, slug: str, number: int, page: int
 ) -> HttpResponse:
     """The image of a page, for those who may read all that is on it."""
-    view = access.readable_page(reader_of(request), slug, number, page, as_of=as_of)
+    view = access.readable_page(shown_reader(request, slug), slug, number, page, as_of=as_of)
     if view is None:
         raise Http404
     try:

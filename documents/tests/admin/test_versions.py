@@ -11,7 +11,7 @@ from django.http.response import HttpResponseBase
 
 from documents import access, pipeline
 from documents.access import Reader
-from documents.models import AccessLabel, AuditEvent, Chunk, PolicyVersion
+from documents.models import AuditEvent, Chunk, PolicyVersion
 from documents.tests import factories
 from documents.tests.admin import support
 from documents.tests.admin.support import client_of
@@ -124,35 +124,6 @@ def test_retiring_sets_the_last_day_and_says_what_is_wrong_with_a_bad_one(world)
     _do(world.reviewer, published, "retire", last_day="2025-12-31")
 
     assert access.effective_days(factories.version(published.pk))[1] == datetime.date(2025, 12, 31)
-
-
-def test_labels_of_what_was_approved_are_set_by_those_who_approve(world):
-    factories.label("hr")
-    hr = AccessLabel.objects.get(slug="hr").pk
-    assert _do(world.owner, world.ours, "labels", labels=[hr]).status_code == 200
-    with access.editing():
-        assert [label.slug for label in world.ours.labels.all()] == ["hr"]
-    published = support.approve(world.ours)
-    everyone = AccessLabel.objects.get(slug="all-staff").pk
-
-    assert _do(world.owner, published, "labels", labels=[everyone]).status_code == 403
-    assert _readable() == set()
-    _do(world.reviewer, published, "labels", labels=[hr, everyone])
-
-    with access.editing():
-        assert {label.slug for label in published.labels.all()} == {"hr", "all-staff"}
-    assert "Staff receive 27 days." in _readable()
-
-
-def test_labels_without_an_audience_are_refused_and_the_form_stays(world):
-    factories.label("legal", role="restriction")
-    legal = AccessLabel.objects.get(slug="legal").pk
-
-    response = _do(world.owner, world.ours, "labels", labels=[legal])
-
-    assert "at least one audience label" in support.said(response)
-    with access.editing():
-        assert [label.slug for label in world.ours.labels.all()] == ["all-staff"]
 
 
 def test_a_form_forged_onto_the_page_saves_nothing(world):
