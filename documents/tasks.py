@@ -8,7 +8,16 @@ from typing import Any
 from celery import Task, shared_task
 from django.db import InterfaceError, OperationalError, connection
 
-from documents import access, health, pipeline, queue, sealing, stored_files, sweeping
+from documents import (
+    access,
+    health,
+    pipeline,
+    queue,
+    reviewing,
+    sealing,
+    stored_files,
+    sweeping,
+)
 from documents.errors import EmbeddingError
 from documents.models import ChunkTerms, PolicyVersion, VersionState
 
@@ -110,6 +119,18 @@ def count_versions_that_begin() -> int:
     with access.editing():
         begun = ChunkTerms.objects.filter(is_counted=False, effective_from__lte=access.today())
         return begun.update(is_counted=True)
+
+
+@shared_task
+def write_reminders() -> int:
+    """Write reminders of reviews that come near; returns how many."""
+    return reviewing.write_reminders()
+
+
+@shared_task
+def send_reminders() -> int:
+    """Send the reminders that were not sent yet; returns how many went out."""
+    return reviewing.send_reminders()
 
 
 @shared_task

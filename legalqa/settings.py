@@ -15,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
 from documents import chain
-from legalqa import env, origin, services
+from legalqa import env, mail, origin, services
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = env.path("LEGALQA_VAR_DIR", default=BASE_DIR / "var")
@@ -220,6 +220,15 @@ CELERY_BEAT_SCHEDULE = {
         "task": "documents.tasks.count_versions_that_begin",
         "schedule": crontab(minute="*/10"),
     },
+    "write-reminders": {
+        "task": "documents.tasks.write_reminders",
+        "schedule": crontab(hour=6, minute=30),
+    },
+    "send-reminders": {
+        "task": "documents.tasks.send_reminders",
+        "schedule": crontab(minute=35),  # every hour: mail may be down at the first try
+        "options": {"expires": 3000},
+    },
     "seal-audit": {
         "task": "documents.tasks.seal_audit",
         "schedule": float(AUDIT_SEAL_SECONDS),
@@ -374,4 +383,8 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": env.text("LEGALQA_LOG_LEVEL", default="WARNING")},
 }
-EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+
+# --- Mail: reminders of reviews ----------------------------------------------------------
+
+globals().update(mail.settings_of(env.text("LEGALQA_MAIL_URL", default="")))
+DEFAULT_FROM_EMAIL = env.text("LEGALQA_MAIL_FROM", default="legalqa@localhost")

@@ -23,7 +23,7 @@ from documents.admin.rows import shown_rows, status_of
 from documents.admin.uploads import UploadForm
 from documents.errors import ValidationProblem
 from documents.ingestion.screen import screen_text
-from documents.models import Policy, PolicyVersion, VersionState
+from documents.models import Policy, PolicyVersion, ReviewReminder, VersionState
 from documents.records import Severity
 
 if TYPE_CHECKING:
@@ -176,7 +176,14 @@ class PolicyAdmin(DeletesPolicies, AuditedAdmin[Policy]):
     policy_lookup = "pk"
     form = PolicyForm
     change_form_template = "admin/documents/policy/change_form.html"
-    list_display = ("title", "department", "owner", "review_by", "newest_version")
+    list_display = (
+        "title",
+        "department",
+        "owner",
+        "review_by",
+        "reminder",
+        "newest_version",
+    )
     list_filter = (DepartmentFilter, StateFilter, ReviewFilter)
     list_select_related = ("owner",)
     search_fields = ("title", "slug")
@@ -190,6 +197,9 @@ class PolicyAdmin(DeletesPolicies, AuditedAdmin[Policy]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Policy]:
         """The managed policies with the state of their newest version."""
         newest = PolicyVersion.objects.filter(policy=OuterRef("pk")).order_by("-number")
+        reminders = ReviewReminder.objects.filter(
+            policy=OuterRef("pk"), review_by=OuterRef("review_by")
+        ).order_by("-pk")
         return (
             super()
             .get_queryset(request)
@@ -197,6 +207,8 @@ class PolicyAdmin(DeletesPolicies, AuditedAdmin[Policy]):
                 newest_pk=Subquery(newest.values("pk")[:1]),
                 newest_number=Subquery(newest.values("number")[:1]),
                 newest_state=Subquery(newest.values("state")[:1]),
+                reminded_on=Subquery(reminders.values("sent_at")[:1]),
+                reminder_problem=Subquery(reminders.values("problem")[:1]),
             )
         )
 
@@ -222,6 +234,13 @@ class PolicyAdmin(DeletesPolicies, AuditedAdmin[Policy]):
     ) -> dict[str, Any]:
         """The slug follows the title while a policy is made."""
         return {} if obj or not self.has_add_permission(request) else {"slug": ("title",)}
+
+    @admin.display(description="reminder of the review")
+    def reminder(self, policy: Any) -> str:
+        """What became of the reminder for the date that is set."""
+        if policy.reminded_on is not None:
+            return f"sent on {policy.reminded_on:%Y-%m-%d}"
+        return policy.reminder_problem or ""
 
     @admin.display(description="newest version")
     def newest_version(self, policy: Any) -> str:
