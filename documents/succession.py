@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 _RESTORABLE = (VersionState.PUBLISHED, VersionState.WITHDRAWN)
+UNAPPROVED = (
+    VersionState.RECEIVED,
+    VersionState.PARSING,
+    VersionState.HELD,
+    VersionState.AWAITING_APPROVAL,
+    VersionState.FAILED,
+)
 _PAST_CORRECTING = {
     VersionState.PUBLISHED: (
         "The version is published. Upload the corrected file as the next version, or withdraw "
@@ -97,6 +104,37 @@ def correct_version(
         after = {"instead_of": version.number, "note": note}
         audit.record("version_corrected", made, actor=actor, after=after)
         return received
+
+
+def set_days(
+    version_id: int,
+    *,
+    first_day: datetime.date,
+    last_day: datetime.date | None,
+    actor: User | None,
+) -> None:
+    """Change the days of a version that is not approved yet.
+
+    Args:
+        version_id: internal id of the version.
+        first_day: in force; it may be past or to come.
+        last_day: in force; None: without an end.
+        actor: who sets them; None: the system.
+
+    Raises:
+        ValidationProblem: reversed days, or another published version starts on the first.
+        TransitionError: the version was approved or turned down.
+    """
+    with access.editing():
+        version = lifecycle.lock(version_id)
+        pipeline.require_state(version, *UNAPPROVED)
+        pipeline.check_dates(version.policy, first_day, last_day, besides=version.pk)
+        before = [str(day) for day in access.effective_days(version)] if version.effective else []
+        end = last_day + datetime.timedelta(days=1) if last_day else None
+        version.effective = (first_day, end)
+        version.save(update_fields=["effective"])
+        after = {"days": [str(first_day), str(last_day)]}
+        audit.record("version_days_set", version, actor=actor, before={"days": before}, after=after)
 
 
 def _require_note(note: str) -> None:

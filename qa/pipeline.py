@@ -22,7 +22,7 @@ from django.db import connection
 
 from documents import access, embedding
 from documents.access import Reader
-from qa import answer_log, releasing
+from qa import answer_log, days, releasing
 from qa.answering import extractive, gates, prompt
 from qa.answering.refusals import refusal
 from qa.answering.verify import Checked
@@ -163,6 +163,7 @@ def _open(asked: Asked) -> _Run:
     run = _Run(entry, asked, as_of, result, allowed_hosts=access.allowed_hosts())
     if any(passage.has_pending_review for passage in result.passages):
         run.notices.append(REVIEW_NOTICE)
+    run.notices += days.notices(reading, result, asked.scope.policy)
     return run
 
 

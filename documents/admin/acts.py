@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 
-from documents import actions, deletion, differences, succession
+from documents import access, actions, deletion, differences, succession
 from documents.admin.fields import WholeFileField
 from documents.errors import TransitionError
 from documents.models import PolicyVersion, VersionState
@@ -79,6 +79,32 @@ class LastDayForm(ActForm):
         help_text="It stays readable for this day and those before.",
         error_messages={"invalid": "Write the date as year-month-day, for example 2026-01-31."},
     )
+
+
+class DaysForm(ActForm):
+    """Asks for the first and the last day in force."""
+
+    first_day = forms.DateField(
+        label="First day in force",
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        input_formats=["%Y-%m-%d"],
+        help_text="It may be past or to come.",
+        error_messages={"invalid": "Write the date as year-month-day, for example 2026-01-31."},
+    )
+    last_day = forms.DateField(
+        required=False,
+        label="Last day in force",
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        input_formats=["%Y-%m-%d"],
+        help_text="Empty: until another version follows.",
+        error_messages={"invalid": "Write the date as year-month-day, for example 2026-01-31."},
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.version.effective is not None:
+            first, last = access.effective_days(self.version)
+            self.fields["first_day"].initial, self.fields["last_day"].initial = first, last
 
 
 class RestoreForm(NoteForm):
@@ -222,6 +248,17 @@ ACTS: dict[str, Act] = {
             CHANGE,
             lambda _version, _given, _user: _elsewhere(),
             page="labels",
+        ),
+        Act(
+            "days",
+            "Set days",
+            "given these days",
+            frozenset(succession.UNAPPROVED),
+            CHANGE,
+            lambda version, given, user: succession.set_days(
+                version.pk, first_day=given["first_day"], last_day=given["last_day"], actor=user
+            ),
+            DaysForm,
         ),
         Act(
             "correct",

@@ -11,6 +11,7 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from documents import access, lifecycle
+from documents.ingestion.effective import effective_date_in
 from documents.models import Chunk, PolicyVersion, VersionState
 
 
@@ -80,10 +81,12 @@ def _first_day(version: PolicyVersion) -> Iterator[Suggestion]:
     said = {name.lower().replace("-", "_").replace(" ", "_"): text for name, text in told}
     first = access.effective_days(version)[0] if version.effective else None
     for name in _DATES:
-        day = _date(said.get(name, ""))
-        if day is not None and day != first:
-            yield Suggestion("first day in force", day.isoformat(), str(first or "not set"))
-            return
+        if day := _date(said.get(name, "")):
+            break
+    else:
+        day = effective_date_in(version.detail.canonical_text)
+    if day is not None and day != first:
+        yield Suggestion("first day in force", day.isoformat(), str(first or "not set"))
 
 
 def _date(text: str) -> date | None:

@@ -156,3 +156,27 @@ def test_what_is_published_is_not_corrected_in_place():
     with pytest.raises(ValidationProblem, match="has already"):
         succession.correct_version(waiting.pk, V2.encode(), "loan.md", actor=None, note="x")
     assert factories.version(waiting.pk).state == VersionState.AWAITING_APPROVAL
+
+
+def test_days_are_set_until_a_version_is_approved():
+    factories.published(V1, policy_slug="loan", effective_from=day(2024, 1, 1))
+    waiting = factories.parsed(V2, policy_slug="loan", effective_from=day(2025, 1, 1))
+
+    def set_days(first, last=None) -> None:
+        succession.set_days(waiting.pk, first_day=first, last_day=last, actor=None)
+
+    with pytest.raises(ValidationProblem, match="already starts on 2024-01-01"):
+        set_days(day(2024, 1, 1))
+    with pytest.raises(ValidationProblem, match="lies before the first"):
+        set_days(day(2025, 2, 1), day(2025, 1, 1))
+    set_days(day(2025, 2, 1), day(2025, 2, 28))
+    assert access.effective_days(factories.version(waiting.pk)) == (
+        day(2025, 2, 1),
+        day(2025, 2, 28),
+    )
+    assert AuditEvent.objects.get(action="version_days_set").before == {
+        "days": ["2025-01-01", "None"]
+    }
+    actions.approve_version(waiting.pk, reviewer=None)
+    with pytest.raises(TransitionError):
+        set_days(day(2025, 3, 1))

@@ -58,6 +58,12 @@ NOTICES = (
         "A label of these passages forbids a hosted model, so the answer quotes them directly."
     ),
     gettext_noop("Something this answer rests on can no longer be read."),
+    gettext_noop("A version quoted here is not yet in force."),
+    gettext_noop("A version quoted here is no longer in force."),
+    gettext_noop(
+        "No version of this policy that you may read was in force on this date. Its page lists the "
+        "days of each version."
+    ),
     gettext_noop("The question is empty. Type a question in words."),
 )
 
