@@ -12,7 +12,7 @@ from documents.ingestion import titles
 from documents.ingestion.counting import Counting
 from documents.ingestion.enumerations import Enumerations
 from documents.ingestion.lines import Line
-from documents.ingestion.numbering import Label, Scheme
+from documents.ingestion.numbering import INSERTED, Label, Scheme
 from documents.ingestion.openings import Heading, open_numbered, reads_as_title
 from documents.ingestion.sequence import MAX_DEEP_GAP, MAX_GAP, Fit
 from documents.ingestion.surroundings import TEXT_KINDS, Form, Surroundings
@@ -180,10 +180,14 @@ class _Finder:
         if rest[:1].islower():
             return fit is Fit.NEXT and self._around.stands_free(index)
         if fit is Fit.AHEAD:
-            return label.value[-1] <= MAX_DEEP_GAP or form is Form.TITLE
+            is_letter = label.value[-1] > INSERTED  # `3D printing` is no clause
+            return (label.value[-1] <= MAX_DEEP_GAP or form is Form.TITLE) and (
+                not is_letter or self._around.stands_free(index)
+            )
         if fit is Fit.FIRST:
-            is_first_of_its_kind = label.value[-1] == 1 or not self._around.is_mostly_marked
-            return is_first_of_its_kind and label.value[-1] <= MAX_DEEP_GAP
+            if label.value[-1] in (1, INSERTED + 1):
+                return True
+            return not self._around.is_mostly_marked and label.value[-1] <= MAX_DEEP_GAP
         if fit is Fit.FAR:
             is_titled = form is Form.TITLE and self._lines[index].is_after_blank
             return is_titled or self._recovers(index, label, rest)
@@ -218,8 +222,14 @@ class _Finder:
         is_titled = form is Form.TITLE or titles.run_in_title(rest) is not None
         if not is_titled and fit is Fit.AHEAD and label.delimiter:
             is_titled = self._around.counts_on(index, label, _CONFIRMATIONS)
-        is_near = fit in (Fit.FIRST, Fit.AHEAD)
+        is_near = fit in (Fit.FIRST, Fit.AHEAD) or self._has_its_first_right_below(index, label)
         return is_titled and is_near and self._around.stands_free(index)
+
+    def _has_its_first_right_below(self, index: int, label: Label) -> bool:
+        """`10. Closing` over `10.1`, in an extract that leaves out what stood before."""
+        below = self._around.label(index + 1)
+        is_later = self._count.decimal is not None and label.value > self._count.decimal
+        return is_later and below is not None and below.value == (*label.value, 1)
 
     def _takes_number_alone(self, index: int, label: Label, fit: Fit) -> bool:
         """`3.` above its title; without the full stop a page number looks the same."""

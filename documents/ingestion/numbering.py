@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -54,8 +53,9 @@ class Scheme(StrEnum):
 class Label:
     """A label as printed, its value for comparing, and where the words after it begin.
 
-    `delimiter` is what closes the label (`.`, `)`, `:`, `-`, or nothing); `is_glued` says
-    that the words follow without any space or delimiter.
+    A letter is a part of its own, beyond all numbers: `2A` is (2, 1001), for it stands after
+    `2.9` and is no `2.1`. `delimiter` is what closes the label (`.`, `)`, `:`, `-`, or
+    nothing); `is_glued` says that the words follow without any space or delimiter.
     """
 
     scheme: Scheme
@@ -87,12 +87,13 @@ _KEYWORD_SCHEMES = {
     for scheme, words in _KEYWORDS.items()
     for word in words.split("|")
 }
+INSERTED = 1_000  # what a letter adds to its place in the alphabet
 _ROMAN = r"[IVXLC]{1,7}|[ivxlc]{1,7}"
 _DASH = r"–—−\-"
 _ORDINAL = "|".join(sorted(ORDINALS, key=len, reverse=True))
 _COUNTING_WORD = "|".join(sorted([*ORDINALS, *CARDINALS], key=len, reverse=True))
 _NUMBER = (
-    rf"\d{{1,4}}(?:\.\d{{1,3}})*(?:-\d{{1,3}}(?![\w.])|[a-z](?![\w(])"
+    rf"\d{{1,4}}(?:[A-Z]?\.\d{{1,3}})*(?:-\d{{1,3}}(?![\w.])|[a-z](?![\w(])"
     rf"|[^\S\n](?:{'|'.join(LATIN_SUFFIXES)})\b)?"
     rf"|(?:{_ROMAN})(?!\w)(?:-[A-Z](?!\w))?|[A-Z](?:[.\-]?\d{{1,2}})?(?!\w)"
 )
@@ -115,7 +116,8 @@ _SIGN_LABEL = re.compile(
     rf"(?P<after>[^\S\n]*(?P<delimiter>[.:)：{_DASH}]?)[^\S\n]*)"
 )
 _DECIMAL_LABEL = re.compile(
-    r"(?P<number>\d{1,3}(?:\.\d{1,3}){0,6})(?P<suffix>[a-h](?=[.)\s])|[A-Z](?=[.)]\s))?"
+    r"(?P<number>\d{1,3}(?:[A-Z]?\.\d{1,3}){0,6})(?P<suffix>[a-h](?=[.)\s])|[A-Z](?=[.)]\s)"
+    r"|(?:(?<=\.\d)|(?<=\.\d\d))[A-F](?=\s))?"
     rf"(?P<delimiter>[.)）．:、]?)(?P<blank>[^\S\n]*(?:[{_DASH}][^\S\n]+)?)"
 )
 _ROMAN_LABEL = re.compile(r"(?P<number>[IVXLC]{1,7})(?P<delimiter>[.)])[^\S\n]*")
@@ -146,9 +148,10 @@ _HAN_ENUMERATION = re.compile(
     r"(?P<delimiter>[、．])[^\S\n]*"
 )
 _DIGITS = re.compile(
-    rf"(?P<digits>\d+(?:[.\-]\d+)*)(?:(?P<letter>[a-z])|\s+(?P<latin>{'|'.join(LATIN_SUFFIXES)}))?",
+    rf"(?P<digits>\d+(?:[a-z]?[.\-]\d+)*[a-z]?)(?:\s+(?P<latin>{'|'.join(LATIN_SUFFIXES)}))?",
     re.IGNORECASE,
 )
+_PART = re.compile(r"(\d+)([A-Za-z]?)")
 _MAX_LETTERED_DIGITS = 60
 
 
@@ -173,9 +176,7 @@ def _decimal(line: str) -> Label | None:
     if match is None:
         return None
     number = match["number"] + (match["suffix"] or "")
-    value = _without_zeros(int(part) for part in match["number"].split("."))
-    if match["suffix"]:
-        value = (*value, ord(match["suffix"].lower()) - 96)
+    value = _value_of(number)
     rest = line[match.end() : match.end() + 1]
     is_glued = bool(rest) and not match["blank"] and not match["delimiter"]
     if is_glued and not _is_wide(rest):
@@ -291,11 +292,9 @@ def _number_value(number: str) -> tuple[int, ...] | None:
         return (han_value(number),)
     digits = _DIGITS.fullmatch(number)
     if digits:
-        value = _without_zeros(int(part) for part in re.split(r"[.\-]", digits["digits"]))
-        letter, latin = digits["letter"], (digits["latin"] or "").lower()
-        if letter or latin:
-            value = (*value, ord(letter.lower()) - 96 if letter else LATIN_SUFFIXES[latin])
-        return value
+        value = _value_of(digits["digits"])
+        latin = LATIN_SUFFIXES.get((digits["latin"] or "").lower())
+        return (*value, INSERTED + latin) if latin else value
     stem, _, letter = number.partition("-")
     roman = roman_value(stem.upper())
     if roman is not None and (len(stem) > 1 or stem in "IVXivx"):
@@ -307,12 +306,14 @@ def _number_value(number: str) -> tuple[int, ...] | None:
     return None
 
 
-def _without_zeros(parts: Iterable[int]) -> tuple[int, ...]:
-    """`2.0` stands above `2.1`, where others print `2`."""
-    value = tuple(parts)
+def _value_of(number: str) -> tuple[int, ...]:
+    """`4.2A.1` as (4, 2, 1001, 1); `2.0` as (2,): it stands above `2.1`, where others print `2`."""
+    value: list[int] = []
+    for digits, letter in _PART.findall(number):
+        value += [int(digits), *([INSERTED + ord(letter.lower()) - 96] if letter else [])]
     while len(value) > 1 and value[-1] == 0:
-        value = value[:-1]
-    return value
+        value.pop()
+    return tuple(value)
 
 
 def _compact(text: str) -> str:

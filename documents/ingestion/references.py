@@ -24,7 +24,7 @@ _WORD = (
     r"artikel|abschnitt|absatz|anlage|anhang|kapitel|chapitre|annexe|artículo|anexo|articolo"
 )
 _NUMBER = (
-    r"(?:\d{1,3}(?:\.\d{1,3})*(?:-\d{1,2}(?!\d))?[A-Za-z]?|[IVXLC]{1,7}"
+    r"(?:\d{1,3}(?:[A-Z]?\.\d{1,3})*(?:-\d{1,2}(?!\d))?[A-Za-z]?|[IVXLC]{1,7}"
     r"|[A-Z](?:[.-]?\d{1,2})?)(?![\w])"
 )
 _SUB = r"(?:\s?\([a-zA-Z\d]{1,5}\))"
@@ -39,6 +39,12 @@ _ITEM = re.compile(rf"(?P<number>{_NUMBER})?(?P<subs>{_SUB}{{0,5}})")
 _OF = re.compile(
     rf"(?:\s+(?:and|or)\s+\([a-z\d]{{1,4}}\))?\s+(?:of|to|in)\s+(?:(?P<word>{_WORD})\s+"
     rf"(?P<number>{_NUMBER})(?P<subs>{_SUB}{{0,5}})|(?P<far>the\s+(?:\w+\s+)?(?:sub-?)?paragraph)\b)",
+    re.IGNORECASE,
+)
+# `Article 6(1), point (f)`, `Art. 2 para. 1`: the smaller unit is inside what stands before it.
+_INSIDE = re.compile(
+    rf"(?<![\w-])(?P<word>{_WORD})[^\S\n]*(?P<number>{_NUMBER})(?P<subs>{_SUB}{{0,5}})"
+    r"(?P<far>\s*,?\s+(?:para(?:graph)?s?\.?|absatz)\s+\(?\d+\)?)?\s*,?\s+$",
     re.IGNORECASE,
 )
 _BARE = re.compile(
@@ -146,6 +152,8 @@ class _Finder:
     def _named(self, match: re.Match[str]) -> Iterator[ReferenceRecord]:
         word = _singular(match["word"])
         outer = _OF.match(self._text, match.end())
+        if outer is None and word.startswith(_SMALL_UNITS):
+            outer = _INSIDE.search(self._text, max(match.start() - _REACH, 0), match.start())
         base = self._outer(outer) if outer else None
         if outer and base is None:
             return

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
+from documents.ingestion.numbering import INSERTED
+
 MAX_GAP = 5
 MAX_DEEP_GAP = 30
 
@@ -23,7 +25,10 @@ def follow(last: tuple[int, ...], value: tuple[int, ...]) -> Fit:
     """How `value` follows `last` in a decimal numbering."""
     depth = len(value)
     if value[:-1] == last[: depth - 1]:
-        step = value[-1] - (last[depth - 1] if depth <= len(last) else 0)
+        before = last[depth - 1] if depth <= len(last) else 0
+        if value[-1] > INSERTED:
+            before = max(before, INSERTED)  # `2A` follows `2` and all that is inside it
+        step = value[-1] - before
         if step == 1:
             return Fit.NEXT
         limit = MAX_GAP if depth == 1 else MAX_DEEP_GAP
@@ -31,5 +36,5 @@ def follow(last: tuple[int, ...], value: tuple[int, ...]) -> Fit:
     if value < last:
         return Fit.BACK
     shared = last[: depth - 1]
-    opens_parent = value[-1] == 1 and follow(last, value[:-1]) is Fit.NEXT
+    opens_parent = value[-1] in (1, INSERTED + 1) and follow(last, value[:-1]) is Fit.NEXT
     return Fit.NEXT if opens_parent and shared else Fit.FAR

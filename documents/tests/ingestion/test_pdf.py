@@ -230,6 +230,32 @@ class TestRunningLines:
         assert document.blocks[-1].page == 1
         assert {page.number for page in document.pages if page.words} == {1, 2}
 
+    @pytest.mark.parametrize(
+        "words", ["Annex {}", "CHAPTER {}", "Article {}", "§ {}", "{}.1 Scope"]
+    )
+    def test_headings_that_begin_every_page_are_no_running_heads(self, words: str) -> None:
+        def page(number: int):
+            def draw(canvas: Canvas) -> None:
+                text(canvas, 60, 30, "Harbour Trust", size=8)
+                text(canvas, 60, 60, words.format(number), font="Helvetica-Bold", size=14)
+                lines(canvas, 60, 110, wrapped((LEFT, RIGHT, THIRD)[number % 3], 80))
+                text(canvas, 290, 815, str(number), size=8)
+
+            return draw
+
+        found = paragraphs(parsed(*map(page, range(1, 6))))
+        assert found[::2] == [words.format(number) for number in range(1, 6)]
+
+    def test_a_chapter_named_on_each_of_its_pages_is_a_running_head(self) -> None:
+        def page(number: int):
+            def draw(canvas: Canvas) -> None:
+                text(canvas, 60, 30, f"Chapter {1 + number // 4}", size=8)
+                lines(canvas, 60, 110, wrapped((LEFT, RIGHT, THIRD)[number % 3], 80))
+
+            return draw
+
+        assert "Chapter" not in parsed(*map(page, range(8))).text
+
     def test_a_head_row_of_a_table_is_not_a_running_head(self) -> None:
         def page(start: int):
             def draw(canvas: Canvas) -> None:

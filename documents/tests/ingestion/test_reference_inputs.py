@@ -67,6 +67,11 @@ OUTLINES = [
         id="A2",
     ),
     pytest.param(
+        '2. Terms\n2.4 "Controller" means the entity.\n\n3. Data Collection\n3.1 We shall act.\n',
+        [("2", "Terms"), ("2.4", None), ("3", "Data Collection"), ("3.1", None)],
+        id="A2-below-a-heading",
+    ),
+    pytest.param(
         "3.1 The Company shall collect personal data only for stated purposes.",
         [("3.1", None)],
         id="A3",
@@ -80,6 +85,11 @@ OUTLINES = [
         "5.1 Access is given within\n30 days of a written request by the person.\n",
         [("5.1", None)],
         id="A5",
+    ),
+    pytest.param(
+        "5.1 Access is given within\n30 days of a written request by the person.\n5.2 No fee.\n",
+        [("5.1", None), ("5.2", None)],
+        id="A5-between-clauses",
     ),
     pytest.param(
         "1.1 The Act of\n2018 applies to every processor in scope.\n", [("1.1", None)], id="A6"

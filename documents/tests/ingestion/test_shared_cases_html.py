@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from documents.errors import ParseError
 from documents.ingestion.parsers import parse
 from documents.tests.ingestion.shared_cases import CASES, cases_of
 
@@ -17,12 +15,6 @@ HTML_CASES = [
     if any(name.endswith(".html") for name in case["input"].get("files", []))
 ]
 SECURITY = CASES.parent / "security" / "files"
-NASTY = CASES.parent / "nasty-files" / "files"
-ODD_FILES = [
-    path
-    for pattern in ("*.html", "*.txt", "*.fuzz", "*.eml")
-    for path in sorted(NASTY.glob(pattern))
-]
 
 
 @pytest.mark.skipif(not HTML_CASES, reason="LEGALQA_SHARED_DATA has no cases folder")
@@ -51,20 +43,3 @@ def test_security_files() -> None:
     assert "<script" not in raw.text
     big5 = parse((SECURITY / "big5.txt").read_bytes(), file_name="big5.txt")
     assert "罰款一百元" in big5.text
-
-
-@pytest.mark.timeout(120)
-@pytest.mark.skipif(not ODD_FILES, reason="LEGALQA_SHARED_DATA has no nasty-files folder")
-@pytest.mark.parametrize("path", ODD_FILES, ids=lambda path: path.name)
-def test_odd_file_gives_text_or_a_reason_in_bounded_time(path: Path) -> None:
-    outcome = _outcome(path)
-    assert outcome in {"text", "empty", "unsupported", "refused"}
-
-
-def _outcome(path: Path) -> str:
-    try:
-        parsed = parse(path.read_bytes(), file_name=path.name)
-    except ParseError as error:
-        return error.code
-    has_rest = "\ufffd" in parsed.text or "function(" in parsed.text
-    return "script or damage in the text" if has_rest else "text"

@@ -13,13 +13,14 @@ import pytest
 
 from documents.ingestion.parsers import parse
 from documents.ingestion.structure import build_sections
-from documents.records import ParsedDocument
+from documents.records import ParsedDocument, SectionRecord
 
 SHARED = Path(os.environ.get("LEGALQA_SHARED_DATA", Path(__file__).parents[4] / "shared" / "data"))
 FOLDERS = ("tw-traffic-law", "tw-law-general")
 ARTICLE = re.compile(r"第.+條")
 
 Article = dict[str, Any]
+FromJson = dict[str, tuple[ParsedDocument, list[SectionRecord]]]
 
 
 def _articles() -> dict[tuple[str, str], list[Article]]:
@@ -62,30 +63,43 @@ def _markdown(folder: str, pcode: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def _numbers(parsed: ParsedDocument) -> list[str]:
+def _own(parsed: ParsedDocument) -> list[SectionRecord]:
+    """The sections that are articles."""
     sections = build_sections(parsed, fallback_title="T")
-    return [s.number for s in sections if s.number and ARTICLE.fullmatch(s.number)]
+    return [s for s in sections if s.number and ARTICLE.fullmatch(s.number)]
 
 
-@needs_laws
-@pytest.mark.parametrize("layout", ["json", "md", "txt"])
-def test_no_article_is_missing_and_none_is_extra(layout: str) -> None:
-    for (folder, pcode), articles in LAWS.items():
-        if layout == "json":
-            data = _as_json(pcode, articles)
-        else:
-            text = _markdown(folder, pcode)
-            data = (re.sub(r"^#+ ", "", text, flags=re.M) if layout == "txt" else text).encode()
-        parsed = parse(data, file_name=f"law.{layout}")
-        assert _numbers(parsed) == [f"第{each['article']}條" for each in articles], pcode
-
-
-@needs_laws
-def test_text_and_official_page_of_each_article_are_exact() -> None:
+@pytest.fixture(scope="module")
+def from_json() -> FromJson:
+    """Each law read from its JSON once, with its articles."""
+    read: FromJson = {}
     for (_, pcode), articles in LAWS.items():
         parsed = parse(_as_json(pcode, articles), file_name="law.json")
-        sections = build_sections(parsed, fallback_title="T")
-        own = [s for s in sections if s.number and ARTICLE.fullmatch(s.number)]
+        read[pcode] = parsed, _own(parsed)
+    return read
+
+
+@needs_laws
+def test_no_article_of_the_json_is_missing_and_none_is_extra(from_json: FromJson) -> None:
+    for (_, pcode), articles in LAWS.items():
+        found = [section.number for section in from_json[pcode][1]]
+        assert found == [f"第{each['article']}條" for each in articles], pcode
+
+
+@needs_laws
+@pytest.mark.parametrize("layout", ["md", "txt"])
+def test_no_article_is_missing_and_none_is_extra(layout: str) -> None:
+    for (folder, pcode), articles in LAWS.items():
+        text = _markdown(folder, pcode)
+        data = (re.sub(r"^#+ ", "", text, flags=re.M) if layout == "txt" else text).encode()
+        found = [section.number for section in _own(parse(data, file_name=f"law.{layout}"))]
+        assert found == [f"第{each['article']}條" for each in articles], pcode
+
+
+@needs_laws
+def test_text_and_official_page_of_each_article_are_exact(from_json: FromJson) -> None:
+    for (_, pcode), articles in LAWS.items():
+        parsed, own = from_json[pcode]
         links = {link.start: link.url for link in parsed.source_links}
         for section, article in zip(own, articles, strict=True):
             body = parsed.text[section.body_start : section.end]

@@ -3,6 +3,7 @@
 A line is one of them only where every line between it and the edge is one too, so that body
 text which happens to repeat is never taken. Figures are compared as figures (`Page 3 of 9` is
 `Page 4 of 9`), and a place is compared too: the same words elsewhere on the page are text.
+So are `Annex 1`, `Annex 2`, `Annex 3` where each annex begins a page of its own.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from documents.ingestion.numbering import Label, Scheme, parse_label
 from documents.ingestion.parsers.pdf.lines import text_of
 from documents.ingestion.parsers.pdf.page import Line
 
@@ -30,6 +32,7 @@ _PAGE_NUMBER = re.compile(
     r"(?:(?:of|/|von|de|sur|共|\|)\W*\d{1,4}\W*)?(?:page|頁|页)?\W*",
     re.IGNORECASE,
 )
+_NO_HEADINGS = frozenset({Scheme.ROMAN, Scheme.LETTER, Scheme.LETTERED_DECIMAL})
 _WORDED_NUMBER = re.compile(r"page|seite|頁|页|/|\bof\b|[|–—-]", re.IGNORECASE)
 
 
@@ -65,6 +68,7 @@ class _Candidate:
     offset: float  # of the base line from the edge
     size: float
     figures: tuple[int, ...] = ()
+    label: Label | None = None  # of a heading, if it reads like one
 
 
 class _Edge:
@@ -97,7 +101,11 @@ class _Edge:
                 break
             base = line.baseline if self._is_top else page.height - line.baseline
             figures = tuple(int(digits) for digits in _DIGITS.findall(text[:_MAX_LENGTH]))
-            candidates.append(_Candidate(index, line_index, _key(text), base, line.size, figures))
+            candidates.append(
+                _Candidate(
+                    index, line_index, _key(text), base, line.size, figures, _heading_label(text)
+                )
+            )
         return candidates
 
     def _outer(self, candidates: list[_Candidate]) -> set[int]:
@@ -130,6 +138,8 @@ class _Edge:
         return gap > 1.6 * candidate.size or abs(page.lines[inner].size - candidate.size) > 0.4
 
     def _is_running(self, candidate: _Candidate) -> bool:
+        if self._is_heading(candidate):
+            return False
         if (candidate.page, candidate.line) in self._numbered:
             return True
         alike = self._alike(candidate)
@@ -141,6 +151,13 @@ class _Edge:
         if self._is_marked(candidate) and len(alike) >= 2:
             return True
         return len(self._pages) == 2 and len(alike) == 2 and self._stands_apart(candidate)
+
+    def _is_heading(self, candidate: _Candidate) -> bool:
+        """Whether lines like this one count on, each on its page: a running head stays a while."""
+        if candidate.label is None or self._is_marked(candidate):
+            return False
+        labels = [other.label.value for other in self._alike(candidate) if other.label]
+        return len(set(labels)) == len(labels)
 
     def _alike(self, candidate: _Candidate) -> list[_Candidate]:
         return [
@@ -212,6 +229,18 @@ def _count_alike(one: _Candidate, other: _Candidate) -> bool:
     steps = other.page - one.page
     pairs = zip(one.figures, other.figures, strict=False)
     return all(min(steps, 0) <= after - before <= max(steps, 0) for before, after in pairs)
+
+
+def _heading_label(text: str) -> Label | None:
+    """The label that a line opens with, where no page number looks like it."""
+    label = parse_label(text[:_MAX_LENGTH])
+    if label is None or label.scheme in _NO_HEADINGS:
+        return None
+    if label.scheme is Scheme.DECIMAL:
+        is_clear = label.delimiter == "." or len(label.value) > 1
+        has_words = text[label.rest_start :][:1].isalpha()
+        return label if is_clear and has_words else None
+    return label
 
 
 def _key(text: str) -> str:
