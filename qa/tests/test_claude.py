@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import time
 import traceback
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
@@ -181,15 +180,13 @@ async def test_not_answerable_gives_only_an_end_that_says_what_is_missing(
 
 
 async def test_claim_is_yielded_while_the_model_still_writes_the_next(server: FakeClaude) -> None:
-    server.reply_with(fake.answer(TWO_CLAIMS, stall_after="Receipts", stall_seconds=30))
-    started = time.monotonic()
+    server.reply_with(fake.answer(TWO_CLAIMS, stall_after="Receipts", stall_seconds=300))
 
     async with aclosing(claude.draft(settings_for(server), system=SYSTEM, user=USER)) as parts:
         first = await anext(parts)
-        waited = time.monotonic() - started
 
     assert first == CLAIMS[0]
-    assert waited < 10
+    assert await asyncio.to_thread(server.wait_for_disconnect, 10)  # long before its end
 
 
 async def test_reader_who_leaves_closes_the_model_stream_at_once(server: FakeClaude) -> None:
@@ -370,36 +367,31 @@ async def test_retry_after_is_waited_for(server: FakeClaude) -> None:
 
 
 async def test_retry_after_beyond_the_deadline_is_not_waited_for(server: FakeClaude) -> None:
-    server.reply_with(fake.rate_limited(60), TWO_CLAIMS)
-    started = time.monotonic()
+    server.reply_with(fake.rate_limited(3_600), TWO_CLAIMS)
 
     _, error = await failure_of(settings_for(server))
 
     assert isinstance(error, ClaudeUnavailableError)
-    assert time.monotonic() - started < 10
     assert len(server.requests) == 1
 
 
 async def test_pings_alone_do_not_outlast_the_deadline(server: FakeClaude) -> None:
-    server.reply_with(fake.stall(30, ping_every_seconds=0.1))
-    started = time.monotonic()
+    server.reply_with(fake.stall(3_600, ping_every_seconds=0.1))
 
     _, error = await failure_of(settings_for(server, deadline_seconds=1))
 
     assert isinstance(error, ClaudeUnavailableError)
-    assert time.monotonic() - started < 10
     assert await asyncio.to_thread(server.wait_for_disconnect, 10)
 
 
 async def test_deadline_holds_over_all_tries(server: FakeClaude) -> None:
     server.reply_with(*[fake.silence(30)] * 20)
-    started = time.monotonic()
 
     await failure_of(
         settings_for(server, read_timeout_seconds=0.4, deadline_seconds=1.5, max_attempts=20)
     )
 
-    assert time.monotonic() - started < 10
+    assert 1 <= len(server.requests) < 20
 
 
 # What no second try can mend
