@@ -7,22 +7,23 @@ import io
 import json
 import re
 import zipfile
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
 import html5lib
 from lxml import etree
 from pdfminer.high_level import extract_pages
-from pdfminer.layout import LTPage, LTTextContainer
+from pdfminer.layout import LTTextContainer
 
 _WORD_NS = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _UNSEEN = frozenset(["script", "style", "head", "template", "noscript", "title"])
 _KEPT = Path(__file__).resolve().parents[1] / "var" / "benchmarks" / "sources"
-_MIN_PAGES = 4
-_FURNITURE_SHARE = 0.5
+_MIN_PAGES = 3
+_MARGIN = 1 / 7  # of a page's height, at the top and at the foot
+_NEAR_POINTS = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,26 @@ class SourceFile:
     source: str
     is_twin: bool = False
     articles: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PdfLine:
+    """A line as pdfminer.six reads it; `top` is its distance from the top edge, in points."""
+
+    page: int
+    height: float
+    top: float
+    text: str
+
+    @property
+    def is_in_margin(self) -> bool:
+        """Whether it stands where running heads and feet do."""
+        return not _MARGIN <= self.top / self.height <= 1 - _MARGIN
+
+    @property
+    def key(self) -> str:
+        """What is the same on each page; figures count as figures."""
+        return re.sub(r"\d+", "#", " ".join(self.text.split()))
 
 
 def policy_pdf_qa(shared: Path) -> Iterator[SourceFile]:
@@ -211,35 +232,49 @@ def _seen_in_docx(data: bytes) -> str:
 
 
 def _seen_in_pdf(data: bytes) -> str:
-    """The characters of a PDF; kept on disk, since reading them takes longer than all the rest."""
-    place = _KEPT / f"{hashlib.sha256(data).hexdigest()[:32]}.txt"
+    """What pdfminer.six reads, without what stands in the margin of many pages."""
+    return "\n".join(line.text for line in without_furniture(_lines_of_pdf(data)))
+
+
+def without_furniture(lines: Sequence[PdfLine]) -> list[PdfLine]:
+    """The lines without running heads, running feet and page numbers.
+
+    Such a line stands in the outer seventh of its page, and comes back in the same place, with
+    other figures maybe, on three pages or more. It is not asked how many of all pages these
+    are: odd and even pages differ, and so do the parts of a book.
+    """
+    places: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for line in lines:
+        if line.is_in_margin:
+            places[line.key].append((line.page, line.top))
+    return [
+        line
+        for line in lines
+        if not line.is_in_margin or _pages_alike(places[line.key], line.top) < _MIN_PAGES
+    ]
+
+
+def _pages_alike(places: Sequence[tuple[int, float]], top: float) -> int:
+    return len({page for page, other in places if abs(other - top) <= _NEAR_POINTS})
+
+
+def _lines_of_pdf(data: bytes) -> list[PdfLine]:
+    """The lines of a PDF; kept on disk, since reading them takes longer than all the rest."""
+    place = _KEPT / f"{hashlib.sha256(data).hexdigest()[:32]}.jsonl"
     if not place.exists():
         _KEPT.mkdir(parents=True, exist_ok=True)
-        place.write_text(_read_with_pdfminer(data), encoding="utf-8", errors="replace")
-    return place.read_text(encoding="utf-8")
+        rows = (json.dumps(astuple(line)) for line in _read_with_pdfminer(data))
+        place.write_text("\n".join(rows), encoding="utf-8")
+    return [PdfLine(*json.loads(row)) for row in place.read_text(encoding="utf-8").splitlines()]
 
 
-def _read_with_pdfminer(data: bytes) -> str:
-    """What pdfminer.six reads, without lines that stand on most pages (heads, feet, numbers)."""
-    pages = [
-        [line for box in _boxes(page) for line in box.get_text().splitlines() if line.strip()]
-        for page in extract_pages(io.BytesIO(data))
-    ]
-    counts = Counter(key for page in pages for key in {_furniture_key(line) for line in page})
-    usual = {
-        key
-        for key, count in counts.items()
-        if len(pages) >= _MIN_PAGES and count > _FURNITURE_SHARE * len(pages)
-    }
-    return "\n".join(line for page in pages for line in page if _furniture_key(line) not in usual)
-
-
-def _boxes(page: LTPage) -> Iterator[LTTextContainer[Any]]:
-    return (element for element in page if isinstance(element, LTTextContainer))
-
-
-def _furniture_key(line: str) -> str:
-    return re.sub(r"\d+", "#", " ".join(line.split()))
+def _read_with_pdfminer(data: bytes) -> Iterator[PdfLine]:
+    for number, page in enumerate(extract_pages(io.BytesIO(data)), 1):
+        for box in page:
+            if isinstance(box, LTTextContainer):
+                for line in box:
+                    if line.get_text().strip():
+                        yield PdfLine(number, page.height, page.height - line.y1, line.get_text())
 
 
 _SEEN: dict[str, Callable[[bytes], str]] = {
