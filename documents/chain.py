@@ -158,7 +158,7 @@ class Keys:
 
 
 def _mac(key: bytes, kind: str, data: bytes) -> str:
-    return hmac.new(key, kind.encode() + b"\n" + data, hashlib.sha256).hexdigest()
+    return hmac.digest(key, kind.encode() + b"\n" + data, "sha256").hex()
 
 
 def sign_event(keys: Keys, event: Event) -> str:

@@ -157,7 +157,6 @@ def _parsed(line: str, number: int) -> chain.Anchor:
 
 
 def oldest_unsealed_seconds() -> float:
-    """The age of the oldest recent event without a seal; 0 when all are sealed."""
-    day_ago = timezone.now() - datetime.timedelta(days=1)
-    oldest = AuditEvent.objects.filter(at__gt=day_ago, seal=None).order_by("at").first()
+    """The age of the first event without a seal; 0 when all are sealed."""
+    oldest = AuditEvent.objects.filter(seal=None).order_by("pk").first()
     return (timezone.now() - oldest.at).total_seconds() if oldest else 0.0

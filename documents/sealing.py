@@ -46,15 +46,14 @@ def seal(*, look_at_all: bool = False) -> int:
     Returns:
         How many events were sealed; 0 also when another sealer is at work.
     """
-    sealed = 0
+    sealed, floor = 0, 0 if look_at_all else _floor()
     while True:
         with transaction.atomic():
-            if not _is_alone():
-                return sealed
-            count = _seal_batch(look_at_all)
-        sealed += count
-        if count < _BATCH:
+            ids = _seal_batch(floor) if _is_alone() else []
+        sealed += len(ids)
+        if len(ids) < _BATCH:
             return sealed
+        floor = ids[-1]  # what commits below it meanwhile is for the next run
 
 
 def _is_alone() -> bool:
@@ -65,12 +64,12 @@ def _is_alone() -> bool:
     return bool(row and row[0])
 
 
-def _seal_batch(look_at_all: bool) -> int:
+def _seal_batch(floor: int) -> list[int]:
+    """Seal the next events above an id; returns their ids."""
     last = AuditSeal.objects.order_by("-ordinal").first()
-    floor = 0 if look_at_all else _floor()
     events = list(AuditEvent.objects.filter(pk__gt=floor, seal=None).order_by("pk")[:_BATCH])
     AuditSeal.objects.bulk_create(_links(last, events, keys()))
-    return len(events)
+    return [event.pk for event in events]
 
 
 def _floor() -> int:

@@ -18,7 +18,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from kombu.exceptions import OperationalError as BrokerDown
 
-from documents import embedding, health, stored_files
+from documents import embedding, health, proof, stored_files
 from documents.errors import EmbeddingError, ParseError
 from documents.ingestion.confined.program import run_program
 from documents.ingestion.confined.run import CannotStartError, parse_confined
@@ -232,6 +232,17 @@ def _clock() -> Part:
     )
 
 
+def _audit() -> Part:
+    """Whether the sealer keeps up; `verify_audit` proves the chain itself."""
+    try:
+        age = proof.oldest_unsealed_seconds()
+    except DatabaseError as error:
+        return Part("audit", False, str(error).splitlines()[0], "See database.")
+    seen = f"the oldest event without a seal waits for {age:.0f} s" if age else "all is sealed"
+    remedy = "Start beat and a worker (make run does); the events are safe until then."
+    return Part("audit", age <= proof.LATE_SECONDS, seen, remedy)
+
+
 CHECKS: tuple[Callable[[], Part], ...] = (
     _database,
     _migrations,
@@ -240,6 +251,7 @@ CHECKS: tuple[Callable[[], Part], ...] = (
     _worker,
     _uploads,
     _sweeper,
+    _audit,
     _model,
     _key,
     _parsers,
