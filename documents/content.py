@@ -37,7 +37,7 @@ from documents.records import (
     Severity,
 )
 
-PIPELINE_VERSION = "2"
+PIPELINE_VERSION = "3"
 NEARLY_THE_SAME = 0.7  # of the shingles; a new edition of a short policy keeps about so many
 _MOST_DUPLICATES = 5
 _BATCH = 500
