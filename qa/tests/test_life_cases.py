@@ -11,6 +11,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.db import connection
 
 from documents import access, actions, embedding, lifecycle, pipeline, succession, tasks
@@ -48,6 +49,13 @@ def _shown(question: str, **fields) -> str:
     """All that a search shows."""
     found = questions.search_passages(_asked(question, **fields))
     return "\n".join(passage.text for passage in found.passages)
+
+
+def _streamed(response) -> str:
+    async def read() -> str:
+        return b"".join([piece async for piece in response.streaming_content]).decode()
+
+    return async_to_sync(read)()
 
 
 def _files(name: str) -> list[bytes]:
@@ -290,7 +298,7 @@ def test_a_scope_means_the_same_wherever_it_is_asked():
         found = questions.search_passages(_asked(case["input"]["q"], **named))
         searched = api.post("search", given).json()["results"]
         asked = api.post("ask", given).json()
-        streamed = b"".join(api.post("ask/stream", given).streaming_content).decode()
+        streamed = _streamed(api.post("ask/stream", given))
 
         assert [p.policy for p in found.passages] == expected
         assert [row["policy"] for row in searched] == expected
