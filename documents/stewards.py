@@ -12,10 +12,10 @@ from datetime import date
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from documents import access, actions
+from documents import access, actions, differences
 from documents.errors import ValidationProblem
 from documents.ingestion.names import title_from_name
-from documents.models import Chunk, Policy, PolicyVersion
+from documents.models import Chunk, Policy, PolicyVersion, VersionState
 from documents.records import Notice
 
 if TYPE_CHECKING:
@@ -150,7 +150,19 @@ def warnings_of(version: PolicyVersion, user: User) -> tuple[Notice, ...]:
     stored = tuple(
         Notice(w["code"], w["message"], tuple(w.get("pages", ()))) for w in version.detail.warnings
     )
-    return (*_duplicates(version, user), *stored)
+    return (*_opened(version), *_duplicates(version, user), *stored)
+
+
+def _opened(version: PolicyVersion) -> Iterator[Notice]:
+    """A warning while a section would open that was closed in the version before."""
+    if version.state != VersionState.AWAITING_APPROVAL:
+        return
+    if opened := differences.opened_sections(version):
+        yield Notice(
+            "sections_opened",
+            f"Closed in the version before, and open in this one: {', '.join(opened)}. Give these "
+            "sections their labels before the version is approved.",
+        )
 
 
 def _duplicates(version: PolicyVersion, user: User) -> Iterator[Notice]:

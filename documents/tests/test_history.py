@@ -8,8 +8,9 @@ import pytest
 
 from documents import access, actions
 from documents.access import Reader
+from documents.errors import ValidationProblem
 from documents.ingestion.comparison import ChangeKind
-from documents.models import Section
+from documents.models import Chunk, Section
 from documents.tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -36,9 +37,7 @@ def _reader(*labels: str, ahead: bool = False) -> Reader:
 
 def _two(**fields) -> tuple:
     first = factories.published(OLD, policy_slug="gifts", effective_from=day(2024, 1, 1))
-    second = factories.published(
-        NEW, policy_slug="gifts", effective_from=day(2025, 1, 1), **fields
-    )
+    second = factories.published(NEW, policy_slug="gifts", effective_from=day(2025, 1, 1), **fields)
     return first, second
 
 
@@ -89,8 +88,6 @@ def test_what_is_hidden_changes_no_byte_of_a_comparison():
     _restrict(second, "Prices")
     before = access.readable_comparison(_reader(), "gifts", 1, 2)
     with access.editing():
-        from documents.models import Chunk
-
         hidden = Chunk.objects.filter(section__title="Prices")
         hidden.update(text="Meals with clients are entered in the register of hospitality.")
 
@@ -173,3 +170,42 @@ def test_the_kinds_are_what_the_api_names():
         "unchanged", "renumbered", "changed", "moved", "moved_and_changed", "split", "merged",
         "added", "removed",
     }  # fmt: skip
+
+
+def test_a_version_begins_at_midnight_of_the_office_and_nowhere_else(settings):
+    # Always a date or two apart: the day has begun at one end of the world, not at the other.
+    settings.OFFICE_TIME_ZONE = "Pacific/Kiritimati"
+    first = access.today()
+    factories.published(OLD, policy_slug="gifts", effective_from=day(2024, 1, 1))
+    factories.published(NEW, policy_slug="gifts", effective_from=first)
+    begun = access.history(_reader(), "gifts")
+
+    settings.OFFICE_TIME_ZONE = "Pacific/Pago_Pago"
+    assert access.today() < first
+    not_yet = access.history(_reader(), "gifts")
+
+    assert (begun.on(begun.today).number, not_yet.on(not_yet.today).number) == (2, 1)
+    assert [v.number for v in not_yet.versions] == [1]
+    assert not_yet.versions[0].effective_to is None  # an end to come tells of what follows
+    with (
+        pytest.raises(ValidationProblem, match="lies in the future"),
+        access.reading_as(_reader(), first),
+    ):
+        pass
+    with access.reading_as(_reader()) as reading:
+        assert {s.version_number for s in access.readable_sections(reading, "gifts")} == {1}
+    with access.reading_as(_reader(ahead=True), first) as reading:
+        assert {s.version_number for s in access.readable_sections(reading, "gifts")} == {2}
+
+
+def test_the_first_and_the_last_day_are_in_force_and_those_beside_them_not():
+    factories.published(
+        OLD, policy_slug="gifts", effective_from=day(2024, 3, 1), effective_to=day(2024, 3, 31)
+    )
+
+    def is_read(on: datetime.date) -> bool:
+        with access.reading_as(_reader(), on) as reading:
+            return bool(access.readable_sections(reading, "gifts"))
+
+    days = (day(2024, 2, 29), day(2024, 3, 1), day(2024, 3, 31), day(2024, 4, 1))
+    assert [is_read(on) for on in days] == [False, True, True, False]

@@ -9,12 +9,24 @@ import datetime
 import threading
 from pathlib import Path
 from unittest import mock
+from uuid import UUID
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.core.management import CommandError, call_command
 from django.db import connection
 
-from documents import access, actions, embedding, lifecycle, pipeline, succession, tasks
+from documents import (
+    access,
+    actions,
+    deletion,
+    embedding,
+    lifecycle,
+    pipeline,
+    stewards,
+    succession,
+    tasks,
+)
 from documents.access import Reader
 from documents.admin.rows import suggestions_of
 from documents.errors import EmbeddingError, ValidationProblem
@@ -22,7 +34,7 @@ from documents.ingestion import store
 from documents.models import Chunk, PolicyVersion, VersionState
 from documents.tests import factories
 from documents.tests.ingestion.shared_cases import ALL, CASES, needs_cases
-from qa import days
+from qa import answer_log, days
 from qa import pipeline as questions
 from qa.pipeline import Asked
 from qa.retrieval.search import Scope
@@ -344,8 +356,6 @@ def test_a23_two_people_who_give_one_name_get_two_policies():
     ours, theirs = (factories.user(name, is_staff=True) for name in ("ours", "theirs"))
     actions.let_manage(ours, ["HR"])
     actions.let_manage(theirs, ["Finance"])
-    from documents import stewards
-
     slugs = []
     for person, text in ((ours, HANDBOOK), (theirs, "# Data handbook\n\n## 4.1 Other\n\nOther.\n")):
         home = stewards.home_of(
@@ -407,3 +417,48 @@ def test_every_case_of_these_kinds_has_a_test():
     # The correction during indexing needs nothing of its case but the order of its steps.
     assert [n for n in named if f'"{n}"' not in source and n != "life-edit-during-index"] == []
     assert lifecycle.ALLOWED[VersionState.INDEXING] >= {VersionState.REJECTED}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_whole_policy", [True, False])
+def test_an_answer_that_cited_what_was_deleted_stays_on_record_and_says_so(is_whole_policy):
+    made = factories.published(HANDBOOK, policy_slug="data", title="Data", file_name="d.md")
+    user = factories.user("emp")
+    asker = Reader.for_user(user)
+    outcome = _answer("What is the data retention period?", asker=asker)
+    assert "seven years" in str(answer_log.stored_answer(asker, UUID(outcome.id)))
+
+    delete = deletion.delete_policy if is_whole_policy else deletion.delete_version
+    pk = made.policy_id if is_whole_policy else made.pk
+    delete(pk, typed=made.policy.title, actor=None, note="the retention period is over")
+
+    again = answer_log.stored_answer(asker, UUID(outcome.id))
+    assert (again["status"], again["claims"], again["sources"]) == ("answered", [], [])
+    assert "can no longer be read" in again["notices"][0]
+    assert "seven years" not in str(again)
+    assert [row.question for row in answer_log.history(asker)] == [
+        "What is the data retention period?"
+    ]
+    page = signed_in(user).client.get(f"/history/{outcome.id}/").content.decode()
+    assert "can no longer be read" in page
+
+
+@pytest.mark.django_db
+def test_the_command_deletes_and_says_what_is_missing(capsys):
+    factories.published(HANDBOOK, policy_slug="data", title="Data", file_name="d.md")
+    factories.published(SHORTER, policy_slug="data", effective_from=day(2025, 1, 1))
+    name = factories.policy("data").title
+
+    for slug, given, said in (
+        ("nothing", {}, "There is no policy nothing"),
+        ("data", {"number": 7}, "There is no version 7 of data"),
+        ("data", {"name": "Dat"}, f"as it is written: {name}"),
+    ):
+        with pytest.raises(CommandError, match=said):
+            call_command("delete_policy", slug, note="x", **given)
+    call_command("delete_policy", "data", number=2, name=name, note="x")
+    call_command("delete_policy", "data", name=name, note="x", json=True)
+
+    out = capsys.readouterr().out
+    assert "versions 2," in out
+    assert '"numbers": [\n    1\n  ]' in out
