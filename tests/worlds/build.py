@@ -129,9 +129,9 @@ def build(world: World) -> Built:
         add_policies(world, made, world.policies)
         _run(world, made)
     for key in world.keys.values():
-        made.keys[key.name] = keys.create_key(
-            made.users[key.owner], name=key.name, scopes=["ask", "read"], labels=key.labels
-        )
+        labels = sorted(key.labels) if key.labels is not None else None
+        owner, scopes = made.users[key.owner], ["ask", "read"]
+        made.keys[key.name] = keys.create_key(owner, name=key.name, scopes=scopes, labels=labels)
     return made
 
 
@@ -245,7 +245,7 @@ def _run(world: World, made: Built) -> None:
     run = EvaluationRun.objects.create(set_name="world", answerer="extractive", code_version="0")
     made.run = run.public_id
     names = shapes.words(20_000)
-    rows = []
+    rows: list[RunResult] = []
     for policy in world.policies:
         for version in policy.versions:
             place = next((i for i, x in enumerate(version.sections) if x.chunks), 0)
@@ -375,7 +375,7 @@ class _Written:
         path.write_bytes(data)
 
     def pages(self) -> list[PageLayout]:
-        rows = []
+        rows: list[PageLayout] = []
         for number in sorted(model.pages_of(self.version)):
             version = self.version
             on_page = [x.word for x in version.sections if x.page == number]
@@ -471,7 +471,7 @@ def _remember(made: Built, written: Sequence[_Written], findings: Sequence[Findi
         key = one.row.policy.slug, one.version.number
         if one.row.pk in by_version:
             made.loose[key] = by_version[one.row.pk]
-        for row, section in zip(one.sections, one.version.sections, strict=True):
-            made.sections[section.word] = row.pk, row.public_id
+        for place, section in zip(one.sections, one.version.sections, strict=True):
+            made.sections[section.word] = place.pk, place.public_id
         for row, chunk in one.chunks:
             made.chunks[chunk.word] = row.pk

@@ -121,7 +121,7 @@ def sections(visit: Visit, tally: Tally) -> None:
         told = " ".join(f"{one.path} {one.policy_slug} {one.chunks}" for one in found)
         sight = visit.sight_of(policy.slug)
         must = sight.words | shapes.words_in(policy.slug) if sight else set()
-        tally.object("policy text", visit.who, policy.slug, told, must)
+        tally.thing("policy text", visit.who, policy.slug, told, must)
 
 
 def originals(visit: Visit, tally: Tally) -> None:
@@ -178,10 +178,10 @@ def policy_pages(visit: Visit, tally: Tally) -> None:
             hidden = told.masked(policy.slug)
             tally.same("page policy", visit.who, policy.slug, hidden, missing)
         elif sight is None:  # a day without a version: those of other days
-            tally.object("page policy", visit.who, policy.slug, told, (), policy.words)
+            tally.thing("page policy", visit.who, policy.slug, told, (), policy.words)
         else:
             must = _texts(sight) | shapes.words_in(policy.title)
-            tally.object("page policy", visit.who, policy.slug, told, must, visit.words)
+            tally.thing("page policy", visit.who, policy.slug, told, must, visit.words)
 
 
 def versions_of(visit: Visit, policy: shapes.Policy) -> dict[int, Sight]:
@@ -207,7 +207,7 @@ def histories(visit: Visit, tally: Tally) -> None:
             tally.same("API history", visit.who, policy.slug, told.masked(), missing.masked())
         told = visit.get(f"/policies/{policy.slug}/history/", with_day=False)
         may = policy.words if seen and not visit.who.key else ()
-        tally.object("page history", visit.who, policy.slug, _without(told, policy.slug), (), may)
+        tally.thing("page history", visit.who, policy.slug, _without(told, policy.slug), (), may)
         pairs = [(a.number, b.number) for a in policy.versions for b in policy.versions if a != b]
         for older, newer in visit.some(pairs):
             _changes(visit, tally, policy, seen, (older, newer))
@@ -229,7 +229,7 @@ def _changes(
         name = f"{base or 'page'} changes"
         if is_open:
             tally.same(name, visit.who, what, told.status, 200)
-            tally.object(name, visit.who, what, told, (), may)
+            tally.thing(name, visit.who, what, told, (), may)
         else:
             missing = visit.get(base + address.format(NO_SLUG, 1, 2) + end, with_day=False)
             hidden = told.masked(policy.slug)
@@ -253,7 +253,7 @@ def section_doors(visit: Visit, tally: Tally) -> None:
             else:
                 must = sight.words_of(place) | shapes.words_in(policy.title)
                 may = sight.words | policy.words  # neighbours and references
-                tally.object(name, visit.who, word, told, must, may)
+                tally.thing(name, visit.who, word, told, must, may)
 
 
 def _section(visit: Visit, word: str) -> Iterator[tuple[str, Told]]:
@@ -282,7 +282,7 @@ def files(visit: Visit, tally: Tally) -> None:
                 continue
             must = {version.file_word, *(chunk.word for chunk in version.chunks)}
             must |= {section.word for section in version.sections}
-            tally.object(name, visit.who, what, told, must)
+            tally.thing(name, visit.who, what, told, must)
 
 
 def page_images(visit: Visit, tally: Tally) -> None:
@@ -295,7 +295,7 @@ def page_images(visit: Visit, tally: Tally) -> None:
             what = f"{policy.slug}@{version.number} page {page}"
             tally.same(name, visit.who, what, told.status == 200, is_open and is_given)
             allowed = visit.words if is_open else ()
-            tally.object(name, visit.who, what, _without(told, policy.slug), (), allowed)
+            tally.thing(name, visit.who, what, _without(told, policy.slug), (), allowed)
 
 
 def _without(told: Told, slug: str) -> str:
@@ -336,8 +336,8 @@ def searches(visit: Visit, tally: Tally) -> None:
         tally.listed("API search", visit.who, visit.world, told, passages(_in(visit, scope)))
     hidden = sorted(visit.world.words - visit.words)[:2]
     nothing = [_probe(visit, word) for word in ("zqzzzzqz", *hidden)]
-    for word, told in zip(hidden, nothing[1:], strict=True):
-        tally.same("API search", visit.who, f"the hidden {word}", told, nothing[0])
+    for word, found in zip(hidden, nothing[1:], strict=True):
+        tally.same("API search", visit.who, f"the hidden {word}", found, nothing[0])
 
 
 def _probe(visit: Visit, word: str) -> tuple[int, str]:
@@ -378,7 +378,7 @@ def stored(visit: Visit, tally: Tally) -> None:
                 must, may = (one.texts, visit.world.words) if is_readable else ((), ())
                 must = must if base.startswith("/api") else ()  # a page shows what is cited
                 allowed = one.words | contacts(then.sights) if may else ()
-                tally.object(name, visit.who, one.public_id, told, must, allowed)
+                tally.thing(name, visit.who, one.public_id, told, must, allowed)
 
 
 def _answer_doors(visit: Visit) -> tuple[str, ...]:
@@ -401,7 +401,7 @@ def runs(visit: Visit, tally: Tally) -> None:
     told = visit.get(f"/evaluation/{visit.made.run}/", with_day=False)
     missing = visit.get(f"/evaluation/{uuid4()}/", with_day=False)
     if seen:
-        tally.object("evaluation run", visit.who, "run", told, seen & words, ())
+        tally.thing("evaluation run", visit.who, "run", told, seen & words, ())
     else:
         tally.same("evaluation run", visit.who, "run", told.masked(), missing.masked())
 
@@ -473,7 +473,7 @@ def tools(visit: Visit, tally: Tally) -> None:
             tally.same("MCP section", visit.who, word, told, missing)
         else:
             must = sight.words_of(place)
-            tally.object("MCP section", visit.who, word, told, must, visit.words)
+            tally.thing("MCP section", visit.who, word, told, must, visit.words)
 
 
 def _place(visit: Visit, word: str) -> tuple[Sight | None, int]:

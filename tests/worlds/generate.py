@@ -19,7 +19,7 @@ def world(seed: int, *, policies: int = 5, people: int = 5) -> World:
     random = Random(seed)  # noqa: S311 - worlds, not secrets
     names = shapes.words()
     made = World(seed)
-    made.everyone = random.choice(("all-staff", "all-staff", "all-staff", ""))
+    made.everyone = "all-staff" if random.random() < 0.85 else ""
     for slug in ("all-staff", "board", "hr", "works"):
         made.labels[slug] = Label(slug, is_audience=True, hosted=random.random() < 0.8)
     for slug in ("privileged", "sealed"):
@@ -53,8 +53,8 @@ def _some(random: Random, among: dict[str, Label], most: int) -> set[str]:
 def _person(random: Random, name: str, made: World) -> Person:
     person = Person(name)
     person.groups = set(random.sample(sorted(made.groups), random.choice((0, 1, 1, 2))))
-    person.labels = _some(random, made.labels, 2)
-    person.is_active = random.random() < 0.85
+    person.labels = _some(random, made.labels, 3)
+    person.is_active = random.random() < 0.9
     person.reads_ahead = random.random() < 0.3
     return person
 
@@ -92,12 +92,12 @@ def policy(random: Random, names: Iterator[str], made: World) -> Policy:
 
 def _ranges(random: Random) -> list[tuple[int, int | None]]:
     """Ranges in force that do not overlap: past, now, to come, with and without gaps."""
-    cuts = sorted(random.sample(DAYS, random.choice((1, 1, 2, 2, 3))))
+    cuts = sorted({random.choice(DAYS[:2]), *random.sample(DAYS, random.choice((0, 0, 1, 2)))})
     ranges: list[tuple[int, int | None]] = []
     for first, end in zip(cuts, [*cuts[1:], None], strict=True):
-        has_gap = random.random() < 0.25
+        has_gap = random.random() < 0.2
         if end is None:
-            ranges.append((first, random.choice((None, None, None, first, first + 1))))
+            ranges.append((first, random.choice((None,) * 5 + (first, first + 1))))
         elif has_gap and end - first > 1:
             ranges.append((first, end - 2))
         else:
@@ -114,8 +114,9 @@ def _version(
     first: int,
     last: int | None,
 ) -> Version:
-    labels = {random.choice([x.slug for x in made.labels.values() if x.is_audience])}
-    if random.random() < 0.35:
+    audiences = [label.slug for label in made.labels.values() if label.is_audience]
+    labels = {random.choice(["all-staff", *audiences])}
+    if random.random() < 0.3:
         labels |= _some(random, made.labels, 2)
     if random.random() < 0.04:
         labels = {slug for slug in labels if not made.labels[slug].is_audience}

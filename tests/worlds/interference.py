@@ -7,7 +7,7 @@ leaves it as it was is one of things hidden from them, and may change no byte.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from random import Random
 from uuid import uuid4
@@ -166,7 +166,7 @@ def _restore(world: World, parts: dict[str, object]) -> None:
 
 
 @contextmanager
-def _undoable() -> Iterator[object]:
+def _undoable() -> Iterator[Callable[[], None]]:
     inner = transaction.atomic()
     inner._from_testcase = True  # type: ignore[attr-defined]  # as TestCase: durable blocks may open
     with inner:

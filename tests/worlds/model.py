@@ -113,7 +113,7 @@ class Sight:
 
 def pages_of(version: Version) -> set[int]:
     """The numbers of the pages of a file."""
-    return {x.page for x in version.sections} | {x.page for x in version.chunks} - {0}
+    return ({x.page for x in version.sections} | {x.page for x in version.chunks}) - {0}
 
 
 def sights(world: World, who: Who) -> list[Sight]:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 
-from tests.worlds.shapes import World
+from tests.worlds.shapes import Section, Who, World
 
 
-def shrink(world: World, is_failing: Callable[[World], bool], *, most: int = 300) -> World:
-    """The smallest world found in `most` tries that still fails; `world` itself stays as it is."""
+def shrink(
+    world: World, who: Who, is_failing: Callable[[World], bool], *, most: int = 300
+) -> World:
+    """The smallest world found in `most` tries that still fails for a reader.
+
+    `world` itself stays as it is.
+    """
     small, tries = copy.deepcopy(world), 0
     is_smaller = True
     while is_smaller:
         is_smaller = False
-        for other in _smaller(small):
+        for other in _smaller(small, who):
             tries += 1
             if tries > most:
                 return small
@@ -24,49 +29,52 @@ def shrink(world: World, is_failing: Callable[[World], bool], *, most: int = 300
     return small
 
 
-def _smaller(world: World) -> Iterator[World]:
+def _smaller(world: World, who: Who) -> Iterator[World]:
     for i in range(len(world.policies)):
-        yield _without(world, lambda w, i=i: w.policies.pop(i))
+        other = copy.deepcopy(world)
+        del other.policies[i]
+        yield other
+    for name in world.keys.keys() - {who.key}:
+        other = copy.deepcopy(world)
+        del other.keys[name]
+        yield other
+    owners = {key.owner for key in world.keys.values()}
+    for name in world.people.keys() - owners - {who.person}:
+        other = copy.deepcopy(world)
+        del other.people[name]
+        yield other
     for i, policy in enumerate(world.policies):
         for j in range(len(policy.versions) if len(policy.versions) > 1 else 0):
-            yield _without(world, lambda w, i=i, j=j: w.policies[i].versions.pop(j))
-    for name in world.keys:
-        yield _without(world, lambda w, name=name: w.keys.pop(name))
-    for name in world.people:
-        if all(key.owner != name for key in world.keys.values()):
-            yield _without(world, lambda w, name=name: w.people.pop(name))
+            other = copy.deepcopy(world)
+            del other.policies[i].versions[j]
+            yield other
     yield from _smaller_versions(world)
 
 
 def _smaller_versions(world: World) -> Iterator[World]:
-    for i, policy in enumerate(world.policies):
-        for j, version in enumerate(policy.versions):
-            if len(version.sections) > 1 and not _is_needed(version.sections, -1):
-                yield _without(world, lambda w, i=i, j=j: w.policies[i].versions[j].sections.pop())
-            for k, section in enumerate(version.sections):
-                if section.labels:
-                    yield _without(
-                        world,
-                        lambda w, i=i, j=j, k=k: (
-                            w.policies[i].versions[j].sections[k].labels.clear()
-                        ),
-                    )
-                if len(section.chunks) > 1:
-                    yield _without(
-                        world,
-                        lambda w, i=i, j=j, k=k: w.policies[i].versions[j].sections[k].chunks.pop(),
-                    )
+    """Without a last section, the labels of one, or the last passage of one."""
+    places = [
+        (i, j) for i, policy in enumerate(world.policies) for j in range(len(policy.versions))
+    ]
+    for i, j in places:
+        sections = world.policies[i].versions[j].sections
+        if len(sections) > 1 and not _is_needed(sections):
+            other = copy.deepcopy(world)
+            del other.policies[i].versions[j].sections[-1]
+            yield other
+        for k, section in enumerate(sections):
+            other = copy.deepcopy(world)
+            small = other.policies[i].versions[j].sections[k]
+            if len(section.chunks) > 1:
+                del small.chunks[-1]
+                yield other
+            elif section.labels:
+                small.labels.clear()
+                yield other
 
 
-def _is_needed(sections: list, place: int) -> bool:
-    """Whether a section is a parent, is referred to, or holds the last passage."""
-    at = len(sections) + place
-    others = sections[:at]
-    is_named = any(at in (s.parent, s.refers_to) for s in others)
+def _is_needed(sections: list[Section]) -> bool:
+    """Whether the last section is referred to, or holds the last passage."""
+    others = sections[:-1]
+    is_named = any(section.refers_to == len(others) for section in others)
     return is_named or not any(section.chunks for section in others)
-
-
-def _without(world: World, take: Callable[[World], object]) -> World:
-    other = copy.deepcopy(world)
-    take(other)
-    return other

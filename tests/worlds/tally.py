@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from tests.worlds.shapes import Who, World, words_in
 from tests.worlds.visit import Told
@@ -33,6 +34,13 @@ class Difference:
 
     def __str__(self) -> str:
         return f"{self.door} for {self.who}: {self.what} {self.kind.value} {sorted(self.words)}"
+
+
+def _first_difference(one: str, other: str) -> str:
+    """The words around the place where two texts part."""
+    at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
+    begin = max(0, at - 40)
+    return f"{one[begin : at + 80]!r} and {other[begin : at + 80]!r}"
 
 
 @dataclass
@@ -62,7 +70,7 @@ class Tally:
         self._count(door, len(world.words))
         self._compare(door, who, "a list", told, set(must), set(may))
 
-    def object(
+    def thing(
         self,
         door: str,
         who: Who,
@@ -75,11 +83,11 @@ class Tally:
         self._count(door, 1)
         self._compare(door, who, what, told, set(must), set(may))
 
-    def same(self, door: str, who: Who, what: str, one: object, other: object) -> None:
+    def same(self, door: str, who: Who, what: str, one: Any, other: Any) -> None:
         """Two responses that nobody may tell apart."""
         self._count(door, 1)
         if one != other:
-            shown = f"{what}:\n{one}\n{other}\n"
+            shown = f"{what} ({_first_difference(str(one), str(other))})"
             self.differences.append(Difference(Kind.DIFFERS, door, who, shown))
 
     def _compare(

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.worlds import build, generate, interference
 from tests.worlds.shapes import Who
-from tests.worlds.visit import Visit, rolled_back, surroundings
+from tests.worlds.visit import Told, Visit, rolled_back, surroundings
 
 pytestmark = pytest.mark.django_db
 
@@ -95,7 +95,7 @@ def test_forbidden_and_missing_take_the_same_statements_and_say_the_same():
     assert seen >= 20
 
 
-def _counted(visit: Visit, address: str) -> tuple[object, list[str]]:
+def _counted(visit: Visit, address: str) -> tuple[Told, list[str]]:
     with CaptureQueriesContext(
         connection,
     ) as queries:

@@ -126,11 +126,11 @@ class Visit:
     def sight_of(self, slug: str) -> Sight | None:
         return next((one for one in self.sights if one.policy.slug == slug), None)
 
-    def get(self, path: str, *, with_day: bool = True, **query: object) -> Told:
+    def get(self, path: str, *, with_day: bool = True, **query: str | int) -> Told:
         """A page or an operation of the API, on the reader's day."""
         self._enter()
         if with_day:
-            query = {"as_of": self.as_of.isoformat()} | query
+            query = {"as_of": self.as_of.isoformat(), **query}
         address = f"{path}?{urlencode(query)}" if query else path
         return _told(self.client.get(address, headers=self.headers))
 
