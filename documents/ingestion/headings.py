@@ -17,7 +17,7 @@ from documents.ingestion.openings import Heading, open_numbered, reads_as_title
 from documents.ingestion.sequence import MAX_DEEP_GAP, MAX_GAP, Fit
 from documents.ingestion.surroundings import TEXT_KINDS, Form, Surroundings
 from documents.ingestion.unnumbered import is_unnumbered_heading
-from documents.records import ParsedDocument
+from documents.records import BlockKind, ParsedDocument
 
 _KEYWORDS = frozenset(
     {Scheme.BOOK, Scheme.PART, Scheme.TITLE, Scheme.CHAPTER, Scheme.DIVISION, Scheme.ANNEX,
@@ -96,6 +96,8 @@ class _Finder:
         if label.scheme in (Scheme.ROMAN, Scheme.LETTER):
             return bool(rest)
         if label.scheme is Scheme.DECIMAL:
+            if _is_bare_insertion(label):
+                return self._count.fit(label) is Fit.NEXT
             if not label.delimiter and len(label.value) == 1 and (not rest or rest[0].islower()):
                 return False
             return not titles.is_measure(rest) or self._names_a_subject(label, rest)
@@ -175,6 +177,8 @@ class _Finder:
 
     def _takes_deep_decimal(self, index: int, label: Label, rest: str, form: Form) -> bool:
         fit = self._count.fit(label)
+        if _is_bare_insertion(label) and fit is not Fit.NEXT:
+            return False
         if form is Form.ALONE and self._around.text(index + 1) is None:
             return False
         if rest[:1].islower():
@@ -257,14 +261,16 @@ class _Finder:
     def _takes_keyword(self, index: int, label: Label, rest: str, form: Form) -> bool:
         line = self._lines[index]
         is_clause = form is Form.CLAUSE
-        if self._around.is_mostly_marked and (is_clause or not line.is_after_blank):
+        fit = self._count.keyword_fit(label)
+        counts_on = line.kind is BlockKind.LIST_ITEM and fit is Fit.NEXT  # Word's own numbers
+        begins_apart = line.is_after_blank or counts_on
+        if self._around.is_mostly_marked and (is_clause or not begins_apart):
             return False
         if rest[:1].islower() and label.delimiter not in (":", "–", "—", "-"):
             return False
         is_free = self._around.stands_free(index)
         if form is Form.ALONE and label.delimiter == "." and not is_free:
             return False
-        fit = self._count.keyword_fit(label)
         if is_clause:
             return is_free and (bool(label.delimiter) or fit in _BEGIN_OR_GO_ON)
         if fit in (Fit.BACK, Fit.RESTART):
@@ -310,3 +316,8 @@ class _Finder:
             return True
         begins = label.value == (1,) and (last is None or self._count.is_fresh)
         return begins and (form is Form.TITLE or self._count.holds_clauses)
+
+
+def _is_bare_insertion(label: Label) -> bool:
+    """`2A` without a full stop: an address or a size may begin so too (`12A Mill Lane`)."""
+    return len(label.value) == 2 and label.value[-1] > INSERTED and not label.delimiter

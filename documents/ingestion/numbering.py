@@ -116,7 +116,7 @@ _SIGN_LABEL = re.compile(
     rf"(?P<after>[^\S\n]*(?P<delimiter>[.:)：{_DASH}]?)[^\S\n]*)"
 )
 _DECIMAL_LABEL = re.compile(
-    r"(?P<number>\d{1,3}(?:[A-Z]?\.\d{1,3}){0,6})(?P<suffix>[a-h](?=[.)\s])|[A-Z](?=[.)]\s)"
+    r"(?P<number>\d{1,3}(?:[A-Z]?\.\d{1,3}){0,6})(?P<suffix>[a-h](?=[.)\s])|[A-Z](?=[.)]\s)|[A-C](?=\s+[A-Z])"
     r"|(?:(?<=\.\d)|(?<=\.\d\d))[A-F](?=\s))?"
     rf"(?P<delimiter>[.)）．:、]?)(?P<blank>[^\S\n]*(?:[{_DASH}][^\S\n]+)?)"
 )

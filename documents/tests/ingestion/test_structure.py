@@ -331,6 +331,21 @@ def test_inserted_numbers_stand_beside_what_they_follow_and_have_numbers_of_thei
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "numbers"),
+    [
+        ("# 2 Kilns\n\nx\n\n# 2A Glazes\n\ny\n\n# 3D printing\n\nz\n", "a.md", ["2", "2A"]),
+        ("12A Mill Lane\nLeeds\n\n1. Scope\n1.1 All.\n\n14A Mill Lane\n", "a.txt", ["1", "1.1"]),
+        ("1. Scope\nAll.\n1A Kilns Today\nKilns are hot.\n2. End\nIt ends.\n", "a.txt",
+         ["1", "1A", "2"]),
+    ],
+)  # fmt: skip
+def test_letter_without_a_full_stop_is_a_number_only_where_it_counts_on(
+    text: str, name: str, numbers: list[str]
+) -> None:
+    assert [s.number for s in sections(text, name) if s.number] == numbers
+
+
 def test_extract_may_leave_out_many_numbers() -> None:
     text = "3. Fees\n3.1 Fees are due.\n10. Closing\n10.1 It ends.\n10.2 It ends twice.\n"
     assert [s.number for s in sections(text)] == ["3", "3.1", "10", "10.1", "10.2"]
