@@ -68,12 +68,12 @@ class Slots:
 
     def give_back(self) -> None:
         """Free the places; those that ran out and were taken by others are left alone."""
-        for key in self.keys:
-            _shared_or_local(lambda cache, key=key: self._free(cache, key))
+        _shared_or_local(self._free)
 
-    def _free(self, cache: BaseCache, key: str) -> None:
-        if cache.get(key) == self.token:
-            cache.delete(key)
+    def _free(self, cache: BaseCache) -> None:
+        for key in self.keys:
+            if cache.get(key) == self.token:
+                cache.delete(key)
 
 
 def take_slots(wanted: Sequence[tuple[str, int]], *, seconds: int) -> Slots | None:
@@ -84,7 +84,8 @@ def take_slots(wanted: Sequence[tuple[str, int]], *, seconds: int) -> Slots | No
         seconds: after which a place is free again by itself, so that a process that dies
             holds none for long.
     """
-    token, taken = secrets.token_hex(8), []
+    token = secrets.token_hex(8)
+    taken: list[str] = []
     for name, most in wanted:
         key = next((key for key in _places(name, most) if _take(key, token, seconds)), None)
         if key is None:

@@ -167,9 +167,12 @@ def _readable(
             return None
         rows = Chunk.objects.filter(version=version)
         found = list(rows.values_list("pk", "section_id", "effective_from"))
+        first = found[0][2] if found else None
+        if first is None:
+            return None  # nothing of it is readable any more
         return _Readable(
             version_id=version.pk,
-            effective_from=found[0][2],
+            effective_from=first,
             policy_title=version.policy.title,
             language=version.language,
             chunks=frozenset(chunk for chunk, _, _ in found),

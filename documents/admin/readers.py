@@ -164,14 +164,7 @@ class ReadersPages:
         form: LabelsForm,
         effect: relabelling.Effect | None,
     ) -> HttpResponse:
-        chosen = (
-            {int(pk) for pk in form.data.getlist("sections") if pk.isdecimal()}
-            if (form.is_bound)
-            else set()
-        )
-        if effect is not None:  # the hidden field of the page that is made now
-            form.data = form.data.copy()
-            form.data["seen"] = effect.seen
+        chosen = {int(pk) for pk in request.POST.getlist("sections") if pk.isdecimal()}
         context = {
             "original": version,
             "form": form,
