@@ -7,7 +7,7 @@ Where an act came from is not passed along: the door that lets it in says so onc
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -33,6 +33,16 @@ class Person:
     def get_username(self) -> str:
         """As accounts have it."""
         return self.name[:150]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What one event says of its object."""
+
+    event_id: int
+    action: str
+    object_id: str
+    after: Mapping[str, Any]
 
 
 _origin: ContextVar[str] = ContextVar("legalqa_audit_origin", default="")
@@ -91,6 +101,13 @@ def record(
         after=_as_json(after),
         address=_origin.get() if address is None else address,
     )
+
+
+def told_of(object_type: str, actions: Collection[str]) -> Iterator[Told]:
+    """What the trail says of one kind of object, oldest first, a few rows in memory."""
+    rows = AuditEvent.objects.filter(object_type=object_type, action__in=actions).order_by("pk")
+    for event in rows.iterator(chunk_size=500):
+        yield Told(event.pk, event.action, event.object_id, event.after or {})
 
 
 def _as_json(values: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -1,8 +1,8 @@
-"""Two typed registries that the apps above fill in `AppConfig.ready`: the only upward path."""
+"""Typed registries that the apps above fill in `AppConfig.ready`: the only upward path."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,10 @@ class Impact:
 
 # Called with the id of a version about to be published; a returned sentence forbids it.
 before_publish: list[Callable[[int], str | None]] = []
+
+# Called by `verify_audit`; yields an event's id and a sentence for each row that is not what the
+# event says of it.
+audit_checks: list[Callable[[], Iterator[tuple[int, str]]]] = []
 
 # Called inside `editing`, with what a version would change and the person who wants to know.
 impact_of: list[Callable[[Touched, User], Impact | None]] = []

@@ -32,19 +32,12 @@ class OriginMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         """Answer, with the address of the client at hand."""
-        address = client_address(request.META, settings.TRUSTED_PROXIES)
-        if iscoroutinefunction(self):
-            return self._answer(request, address)
         before = audit.origin()
-        audit.set_origin(address)
+        audit.set_origin(client_address(request.META, settings.TRUSTED_PROXIES))
         response = self.get_response(request)
-        if not getattr(response, "streaming", False):
+        if isinstance(response, HttpResponseBase) and not response.streaming:
             audit.set_origin(before)
-        return response
-
-    async def _answer(self, request: HttpRequest, address: str) -> HttpResponseBase:
-        audit.set_origin(address)
-        return await self.get_response(request)  # type: ignore[misc]  # a coroutine, as marked
+        return response  # a response, or one to wait for in this same task
 
 
 class PrivateResponseMiddleware:

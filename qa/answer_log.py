@@ -58,13 +58,22 @@ def open_entry(asker: Reader, question: str, *, as_of: date, door: str) -> Entry
 
 def digest_of(words: str, salt: str) -> str:
     """What the record keeps of words: nobody without the salt can tell whether a guess is right."""
-    key = f"{settings.SECRET_KEY}:{salt}".encode()
-    return hmac.new(key, words.encode(), hashlib.sha256).hexdigest()
+    return _digest(words, salt, settings.AUDIT_KEYS[0])
 
 
-def shown_digest(shown: dict[str, Any], salt: str) -> str:
-    """The digest of an answer as it was shown, whatever the order of its keys."""
-    return digest_of(json.dumps(shown, sort_keys=True), salt)
+def fits(words: str, salt: str, digest: str) -> bool:
+    """Whether a digest is of these words, under the key of now or one from before."""
+    found = (_digest(words, salt, key) for key in settings.AUDIT_KEYS)
+    return any(hmac.compare_digest(one, digest) for one in found)
+
+
+def _digest(words: str, salt: str, key: bytes) -> str:
+    return hmac.new(key + salt.encode(), words.encode(), hashlib.sha256).hexdigest()
+
+
+def shown_words(shown: dict[str, Any]) -> str:
+    """An answer as it was shown in one text, whatever the order of its keys."""
+    return json.dumps(shown, sort_keys=True)
 
 
 def _asker(record: QuestionRecord) -> audit.Person:
@@ -103,7 +112,7 @@ def close_entry(
 def _audit_end(entry: Entry, outcome: Outcome, shown: dict[str, Any]) -> None:
     words = QuestionText.objects.filter(pk=entry.record_id).first()  # None: erased meanwhile
     after = {
-        "answer_digest": shown_digest(shown, words.salt) if words else None,
+        "answer_digest": digest_of(shown_words(shown), words.salt) if words else None,
         "refusal": outcome.refusal.code.value if outcome.refusal else None,
         "corpus_revision": outcome.corpus_revision,
     }

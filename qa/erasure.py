@@ -49,7 +49,7 @@ def find_asker(name: str, *, user_id: int | None = None) -> Asker:
     """
     with access.editing():
         asked = QuestionRecord.objects.filter(asker_name=name).exclude(asker_id=None)
-        ids = set(asked.values_list("asker_id", flat=True))
+        ids = {pk for pk in asked.values_list("asker_id", flat=True) if pk is not None}
         own = get_user_model().objects.filter(username=name).values_list("pk", flat=True)
     found = ids | set(own)
     if user_id is not None:

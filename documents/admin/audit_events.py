@@ -77,9 +77,8 @@ class AuditEventAdmin(StaffAdmin[AuditEvent]):
         events = super().get_queryset(request)
         if staff(request).is_superuser:
             return events
-        types = _OF_NO_POLICY
-        if request.user.has_perm("qa.read_questions"):
-            types = (*types, "questionrecord")
+        may_read = request.user.has_perm("qa.read_questions")
+        types = (*_OF_NO_POLICY, *(["questionrecord"] if may_read else []))
         managed = history.about(access.manageable(staff(request)))
         return events.filter(Q(object_type__in=types) | managed)
 

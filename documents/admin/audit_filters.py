@@ -71,7 +71,7 @@ class WrittenFilter(admin.ListFilter):
         """Always there to be typed into."""
         return True
 
-    def expected_parameters(self) -> list[str]:
+    def expected_parameters(self) -> list[str | None]:
         """The names in the address."""
         return list(self.fields)
 
@@ -91,7 +91,7 @@ class WrittenFilter(admin.ListFilter):
     ) -> QuerySet[AuditEvent]:
         """The events that fit all that was typed."""
         for name, value in self.used_parameters.items():
-            queryset = queryset.filter(self._fits(name, value)) if value else queryset
+            queryset = queryset.filter(self._fits(name, str(value))) if value else queryset
         return queryset
 
     def _fits(self, name: str, value: str) -> Q:

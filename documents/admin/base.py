@@ -73,12 +73,14 @@ class StaffAdmin(ModelAdmin[M]):
             raise Http404
         if not self.has_view_or_change_permission(request, obj):
             raise PermissionDenied
+        page = history.page_of(obj, request)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
             "title": f"History: {obj}",
             "object": obj,
-            "page": history.lines(obj, request),
+            "page": page,
+            "lines": history.lines(page),
             "is_auditor": request.user.has_perm("documents.view_auditevent"),
         }
         return TemplateResponse(request, "admin/documents/history.html", context)

@@ -50,14 +50,17 @@ class Line:
     changes: list[str]
 
 
-def lines(obj: Model, request: HttpRequest) -> Page[Line]:
+def page_of(obj: Model, request: HttpRequest) -> Page[AuditEvent]:
     """A page of an object's history, newest first, as far as this person may see it."""
     events = AuditEvent.objects.filter(_about_one(obj)).order_by("-pk")
     if not request.user.has_perm("documents.view_auditevent"):
         events = events.exclude(_READING)
-    page = Paginator(events, _PER_PAGE).get_page(request.GET.get("p"))
-    page.object_list = [Line(event, changes(event)) for event in page.object_list]
-    return page  # type: ignore[return-value]  # its events became lines
+    return Paginator(events, _PER_PAGE).get_page(request.GET.get("p"))
+
+
+def lines(page: Page[AuditEvent]) -> list[Line]:
+    """The rows of a page."""
+    return [Line(event, changes(event)) for event in page]
 
 
 def changes(event: AuditEvent) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -17,7 +18,7 @@ KEYS = chain.Keys([KEY])
 START = datetime(2026, 7, 1, 9, tzinfo=UTC)
 
 
-def event(number: int, **changes: object) -> chain.Event:
+def event(number: int, **changes: Any) -> chain.Event:
     made = chain.Event(
         at=START + timedelta(seconds=number),
         actor_id=number,
@@ -88,9 +89,10 @@ def test_an_untouched_chain_has_no_problem():
     ids=lambda change: next(iter(change)),
 )
 def test_a_change_of_any_field_is_found_and_named(change):
-    changed = list(TEN)
-    content = replace(changed[4].event.content, **change)
-    changed[4] = replace(changed[4], event=replace(changed[4].event, content=content))
+    changed, stored_event = list(TEN), TEN[4].event
+    assert stored_event is not None
+    content = replace(stored_event.content, **change)
+    changed[4] = replace(changed[4], event=replace(stored_event, content=content))
 
     assert found(changed) == [("changed", 5)]
 

@@ -183,6 +183,7 @@ def test_an_act_that_commits_after_later_ones_were_sealed_is_not_missed():
 
     assert sealing.seal() == 1
     late = AuditSeal.objects.get(ordinal=2)
+    assert late.event_id is not None
     assert late.event_id < quick.pk
     assert late.reach == quick.pk
     assert found() == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -20,15 +21,19 @@ def event(action: str) -> AuditEvent:
     return AuditEvent.objects.get(action=action)
 
 
-def sign_in(name: str, password: str, **headers: str) -> Client:
-    client = Client(REMOTE_ADDR="192.0.2.7", **headers)
+def after(action: str) -> dict[str, Any]:
+    return event(action).after or {}
+
+
+def sign_in(name: str, password: str, forwarded: str = "") -> Client:
+    client = Client(REMOTE_ADDR="192.0.2.7", headers={"X-Forwarded-For": forwarded})
     client.post("/login/", {"username": name, "password": password})
     return client
 
 
 def test_signing_in_and_out_is_on_record_with_the_address():
     person = factories.user("dana")
-    client = sign_in("dana", "pass-dana", HTTP_X_FORWARDED_FOR="203.0.113.9")
+    client = sign_in("dana", "pass-dana", forwarded="203.0.113.9")
     client.post("/logout/")
 
     for action in ("signed_in", "signed_out"):
@@ -65,7 +70,7 @@ def test_the_admins_log_in_counts_too():
 def test_behind_a_trusted_proxy_the_clients_address_is_on_record(settings):
     settings.TRUSTED_PROXIES = origin.networks(["192.0.2.0/24"])
     factories.user("dana")
-    sign_in("dana", "pass-dana", HTTP_X_FORWARDED_FOR="203.0.113.9, 198.51.100.1")
+    sign_in("dana", "pass-dana", forwarded="203.0.113.9, 198.51.100.1")
 
     assert event("signed_in").address == "198.51.100.1"
 
@@ -86,8 +91,8 @@ def test_a_command_says_that_it_is_one_and_the_next_act_is_the_systems_again():
 
     made = event("api_key_created")
     assert made.address == "command line"
-    assert made.after["user"] == "dana"
-    assert made.after["scopes"] == ["read"]
+    assert after("api_key_created")["user"] == "dana"
+    assert after("api_key_created")["scopes"] == ["read"]
     assert event("something_done").address == ""
 
 
@@ -96,6 +101,6 @@ def test_an_approval_says_what_was_approved():
     found = event("version_approved")
 
     assert found.before == {"state": "awaiting_approval"}
-    assert found.after["sha256"] == version.detail.file_sha256
-    assert found.after["labels"] == ["all-staff"]
-    assert found.after["first_day"]
+    assert after("version_approved")["sha256"] == version.detail.file_sha256
+    assert after("version_approved")["labels"] == ["all-staff"]
+    assert after("version_approved")["first_day"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+
 import pytest
 from django.core.handlers.asgi import ASGIRequest
 
@@ -67,6 +69,6 @@ def test_a_header_with_underscores_is_not_the_proxys():
         "headers": [(b"x-forwarded-for", b"198.51.100.1"), (b"x_forwarded_for", b"203.0.113.9")],
     }
 
-    meta = ASGIRequest(scope, None).META
+    meta = ASGIRequest(scope, BytesIO()).META
 
     assert origin.client_address(meta, PROXIES) == "198.51.100.1"

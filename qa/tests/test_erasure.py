@@ -16,8 +16,9 @@ from documents.access import Reader
 from documents.models import AuditEvent
 from documents.tests import factories
 from documents.tests.admin.support import client_of, person, said
-from qa import answer_log, erasure
+from qa import answer_log, erasure, pipeline, word_check
 from qa.models import OutcomeRecord, QuestionRecord, QuestionText
+from qa.pipeline import Asked
 
 BASE = "/admin/qa/questionrecord/"
 CANARY = "zanzibarquestion"
@@ -118,9 +119,41 @@ def test_the_digest_in_the_chain_fits_the_words_and_nothing_else():
     event = AuditEvent.objects.get(action="question_asked")
 
     assert event.object_id == str(record.public_id)
-    assert event.after["question_digest"] == answer_log.digest_of(CANARY, salt)
-    assert event.after["question_digest"] != answer_log.digest_of(CANARY, "0" * 32)
+    digest = (event.after or {})["question_digest"]
+    assert digest == answer_log.digest_of(CANARY, salt)
+    assert digest != answer_log.digest_of(CANARY, "0" * 32)
+    assert answer_log.fits(CANARY, salt, digest)
     assert CANARY not in json.dumps(event.after)
+
+
+def test_words_that_were_altered_are_found_and_erased_ones_passed_over(settings):
+    """The application may update the rows with the words; the trail says what they were."""
+    settings.AUDIT_ANCHORS_FILE = settings.FILES_DIR / "anchors.jsonl"
+    factories.published()
+    dana = factories.user("dana")
+    asked = Asked(Reader.for_user(dana), "How many days of annual leave do staff receive?")
+    public_id = pipeline.ask(asked).outcome.id
+    assert list(word_check.altered()) == []
+    settings.AUDIT_KEYS = [b"a new key", *settings.AUDIT_KEYS]
+    assert list(word_check.altered()) == []
+
+    with access.editing():
+        words = QuestionText.objects.get()
+        words.question += " Really?"
+        words.shown["answer"] = "Staff receive 99 days."
+        words.save()
+    found = [message for _, message in word_check.altered()]
+    assert found == [
+        f"The question {public_id} is not the one that was asked.",
+        f"The answer to question {public_id} is not the one that was shown.",
+    ]
+    out = StringIO()
+    with pytest.raises(CommandError, match="2 places"):
+        call_command("verify_audit", stdout=out)
+    assert f"changed: {found[0]}" in out.getvalue()
+
+    erasure.erase(erasure.find_asker("dana"), actor=None)
+    assert list(word_check.altered()) == []
 
 
 def test_a_question_that_cannot_be_audited_is_not_taken(monkeypatch):
@@ -191,8 +224,8 @@ def test_erasing_in_the_admin_is_counted_confirmed_and_done():
     assert "The words of 2 questions were erased." in said(response)
     assert words_of(dana) == 0
     assert AuditEvent.objects.get(action="questions_erased").actor_id == administrator.pk
-    page = client_of(person("auditor", "auditor", "HR")).get(f"{BASE}{record.pk}/change/")
-    assert "erased" in page.content.decode()
+    shown = client_of(person("auditor", "auditor", "HR")).get(f"{BASE}{record.pk}/change/")
+    assert "erased" in shown.content.decode()
 
 
 # --- The whole way -----------------------------------------------------------------------

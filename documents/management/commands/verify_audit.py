@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from documents import proof
+from documents import chain, hooks, proof
 from documents.management.base import ClearErrorsCommand
 
 
@@ -26,6 +26,9 @@ class Command(ClearErrorsCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         kept = proof.read_anchors(options["anchors"]) if options["anchors"] else None
         found = proof.verify(kept)
+        for check in hooks.audit_checks:
+            for event_id, message in check():
+                found.add(chain.Problem("changed", None, event_id, message))
         if options["json"]:
             self.print_json(_as_json(found, kept))
         else:
