@@ -100,6 +100,11 @@ def correct_version(
         corrected = replace(upload, data=data, file_name=file_name)
         first, _ = access.effective_days(version)
         received = _follow(version, corrected, actor, first_day=first)
+        if received.is_duplicate:  # and the version that was to be corrected stays as it is
+            raise ValidationProblem(
+                f"Version {received.number} holds this text already. Reject this one instead.",
+                code="text_in_force",
+            )
         made = PolicyVersion.objects.get(pk=received.version_id)
         after = {"instead_of": version.number, "note": note}
         audit.record("version_corrected", made, actor=actor, after=after)

@@ -7,7 +7,6 @@ finds candidates among them, `originals` says when a page image or file may be g
 """
 
 from documents.access.differences import (
-    ComparedSection,
     ReadableComparison,
     chunks_by_section,
     compared,
@@ -59,6 +58,7 @@ from documents.access.staff import (
     policies_awaiting_review,
     version_summary,
 )
+from documents.ingestion.comparison import ComparedSection
 
 __all__ = [
     "CLOSED_CHUNK_FIELDS",

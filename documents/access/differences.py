@@ -108,21 +108,23 @@ def compared(
             number=section.number,
             title=section.title or "",
             path=tuple(section.path),
-            text=_words(section.number, chunks.get(section.pk, [])),
+            text=_words(section, chunks.get(section.pk, [])),
         )
         for section in sections
     )
 
 
-def _words(number: str | None, chunks: list[Chunk]) -> str:
-    """The text of a section without the number that it begins with: that may change alone."""
+def _words(section: Section, chunks: list[Chunk]) -> str:
+    """The text of a section; of a clause without the number in its line: that may change alone."""
     text, end = "", 0
     for chunk in joined_chunks(chunks, frozenset()):
         between = chunk.start - end
         is_apart = text and between > 0 and not text.endswith("\n")
         text += (" " if between == 1 else "\n") * bool(is_apart) + chunk.text
         end = chunk.start + len(chunk.text)
-    if number and text.startswith(number):
+    number = section.number or ""
+    is_in_line = bool(number) and not section.title and text.startswith(number)
+    if is_in_line and not text[len(number) :][:1].isalnum():
         return text[len(number) :].lstrip(_AFTER_NUMBER)
     return text
 

@@ -209,3 +209,25 @@ def test_the_first_and_the_last_day_are_in_force_and_those_beside_them_not():
 
     days = (day(2024, 2, 29), day(2024, 3, 1), day(2024, 3, 31), day(2024, 4, 1))
     assert [is_read(on) for on in days] == [False, True, True, False]
+
+
+def test_a_clause_that_is_renumbered_has_the_same_words_and_a_figure_is_no_number():
+    old = "1. Tools are lent for seven days and no longer.\n2. Drones are lent to pilots alone.\n"
+    new = "1. Drones are lent to pilots alone.\n"
+    factories.published(old, policy_slug="gifts", effective_from=day(2024, 1, 1))
+    factories.published(new, policy_slug="gifts", effective_from=day(2025, 1, 1))
+
+    found = access.readable_comparison(_reader(), "gifts", 1, 2)
+
+    assert {(c.kind.value, c.old[0].number) for c in found.changes if c} == {
+        ("removed", "1"),
+        ("renumbered", "2"),
+    }
+
+    text = "# Rules\n\n## 4 Delay\n\n45 days are too many.\n"
+    factories.published(text, policy_slug="delay", effective_from=day(2024, 1, 1))
+    factories.published(
+        text.replace("45 days", "5 days"), policy_slug="delay", effective_from=day(2025, 1, 1)
+    )
+    [change] = access.readable_comparison(_reader(), "delay", 1, 2).changes
+    assert [p.text for p in change.pieces][:2] == ["45 ", "5 "]

@@ -180,3 +180,13 @@ def test_days_are_set_until_a_version_is_approved():
     actions.approve_version(waiting.pk, reviewer=None)
     with pytest.raises(TransitionError):
         set_days(day(2025, 3, 1))
+
+
+def test_a_correction_that_another_version_holds_leaves_both_as_they_are():
+    factories.published(V1, policy_slug="loan", effective_from=day(2024, 1, 1))
+    waiting = factories.parsed(V2, policy_slug="loan", effective_from=day(2025, 1, 1))
+
+    with pytest.raises(ValidationProblem, match="Version 1 holds this text already"):
+        succession.correct_version(waiting.pk, V1.encode(), "l.md", actor=None, note="a slip")
+
+    assert factories.version(waiting.pk).state == VersionState.AWAITING_APPROVAL

@@ -148,6 +148,7 @@ def test_the_pieces_give_back_both_texts(old, new):
 @settings(max_examples=200, deadline=None)
 def test_the_shortest_edit_turns_one_sequence_into_the_other(a, b):
     edits = shortest_edit(a, b, 60)
+    assert edits is not None
 
     made, at = [], 0
     for i, j, k, m in edits:
