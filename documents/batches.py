@@ -25,7 +25,7 @@ from zipfile import ZipFile
 from celery import shared_task
 from django.conf import settings
 
-from documents import access, actions, audit, queue, stewards
+from documents import access, actions, audit, queue, stewards, stored_files
 from documents.errors import DocumentsError, ParseError, StorageError, ValidationProblem
 from documents.ingestion import archive
 from documents.ingestion.archive import ArchiveLimits, Member
@@ -84,7 +84,7 @@ def receive(files: Sequence[HandedIn], terms: Terms, *, actor: User) -> UploadBa
     """
     _check(files, terms, actor)
     public_id = uuid.uuid4()
-    folder = _folder(public_id)
+    folder = stored_files.incoming(public_id)
     try:
         paths = _keep(files, folder)
         entries = [entry for n, path in enumerate(paths) for entry in _entries(n, path, files[n])]
@@ -115,10 +115,6 @@ def _check(files: Sequence[HandedIn], terms: Terms, actor: User) -> None:
             "Nobody could read this: name at least one audience label.", code="no_label"
         )
     stewards.department_for(actor, terms.department)
-
-
-def _folder(public_id: uuid.UUID) -> Path:
-    return settings.FILES_DIR / "incoming" / str(public_id)
 
 
 def _keep(files: Sequence[HandedIn], folder: Path) -> list[Path]:
@@ -343,14 +339,14 @@ def _finish(batch: UploadBatch) -> None:
         UploadBatch.objects.select_for_update().get(pk=batch.pk)
         is_done = not batch.items.filter(outcome=Outcome.WAITING).exists()
     if is_done:
-        shutil.rmtree(_folder(batch.public_id), ignore_errors=True)
+        shutil.rmtree(stored_files.incoming(batch.public_id), ignore_errors=True)
 
 
 class _Sources:
     """The handed-in files of a batch, each archive opened once."""
 
     def __init__(self, batch: UploadBatch) -> None:
-        self._folder = _folder(batch.public_id)
+        self._folder = stored_files.incoming(batch.public_id)
         self._stack = ExitStack()
         self._number: int | None = None
         self._archive: ZipFile | None = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
+import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from django.db import connection
 from documents import access
 from documents.errors import StorageError
 from documents.ingestion import store
-from documents.models import VersionDetail
+from documents.models import BatchItem, UploadBatch, VersionDetail
 
 logger = logging.getLogger(__name__)
 
@@ -123,6 +124,24 @@ def remove_strays() -> int:
             named = set(rows.values_list("file_sha256", flat=True))
         removed += sum(_remove(path) for path in some if path.name not in named)
     return removed
+
+
+def incoming(public_id: object) -> Path:
+    """The folder in which a batch of uploads is kept until each of its files is decided on."""
+    return settings.FILES_DIR / "incoming" / str(public_id)
+
+
+def remove_stray_batches() -> int:
+    """Remove what batches left that were broken off while they came in, or once they were done."""
+    limit = time.time() - STRAY_AFTER_SECONDS
+    old = [path for path in incoming("").glob("*") if _changed_at(path) < limit]
+    with access.editing():
+        waiting = UploadBatch.objects.filter(items__outcome=BatchItem.Outcome.WAITING)
+        needed = {str(public_id) for public_id in waiting.values_list("public_id", flat=True)}
+    strays = [path for path in old if path.name not in needed]
+    for path in strays:
+        shutil.rmtree(path, ignore_errors=True)
+    return len(strays)
 
 
 def _remove(path: Path) -> bool:

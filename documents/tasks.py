@@ -101,7 +101,7 @@ def sweep() -> int:
 @shared_task
 def sweep_files() -> int:
     """Remove the files of uploads that were never recorded; returns how many."""
-    return stored_files.remove_strays()
+    return stored_files.remove_strays() + stored_files.remove_stray_batches()
 
 
 @shared_task

@@ -41,6 +41,17 @@ class Index:
     is_in_chunk: bool
 
     @property
+    def row_id(self) -> int:
+        """The key of its row.
+
+        Raises:
+            EmbeddingError: it was never recorded, so nothing was embedded with it.
+        """
+        if self.model_id is None:
+            raise EmbeddingError(f"Nothing has been embedded with {self.spec.name} yet.")
+        return self.model_id
+
+    @property
     def searched(self) -> access.VectorModel | None:
         """What a search has to know of it; None where no vector has been made yet."""
         if self.model_id is None:
@@ -133,7 +144,7 @@ def is_being_built(index: Index) -> bool:
 
     Its row stays as it is until this transaction ends.
     """
-    row = EmbeddingModel.objects.select_for_update(no_key=True).filter(pk=index.model_id).first()
+    row = EmbeddingModel.objects.select_for_update(no_key=True).filter(pk=index.row_id).first()
     return row is not None and row.state != State.RETIRED
 
 
@@ -164,7 +175,7 @@ def write(chunks: Sequence[Chunk], vectors: Vectors, index: Index) -> None:
         Chunk.objects.bulk_update(chunks, ["embedding", "embedding_model"], batch_size=200)
         return
     rows = [
-        ChunkVector(chunk=chunk, model_id=index.model_id, embedding=HalfVector(vector))
+        ChunkVector(chunk=chunk, model_id=index.row_id, embedding=HalfVector(vector))
         for chunk, vector in zip(chunks, vectors, strict=True)
     ]
     ChunkVector.objects.bulk_create(rows, batch_size=200, ignore_conflicts=True)

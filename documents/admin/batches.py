@@ -22,7 +22,7 @@ from django.urls import URLPattern, path, reverse
 from documents import access, batches, lifecycle
 from documents.admin.base import StaffAdmin, staff
 from documents.admin.rows import shown_rows, status_of
-from documents.admin.uploads import FilesInput, UploadForm, field_of
+from documents.admin.uploads import FilesField, UploadForm, field_of
 from documents.errors import DocumentsError
 from documents.models import BatchItem, PolicyVersion, UploadBatch, VersionState
 
@@ -32,10 +32,8 @@ if TYPE_CHECKING:
 ITEMS_A_PAGE = 100
 
 
-class BatchFilesField(forms.FileField):
+class BatchFilesField(FilesField):
     """Files and archives of any kind: each gets an outcome of its own."""
-
-    widget = FilesInput
 
     def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[Any]]:
         """The files.

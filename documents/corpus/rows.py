@@ -162,7 +162,7 @@ class Writer:
                 _put_in_chunks(exact, model)
             else:
                 ChunkVector.objects.bulk_create(
-                    ChunkVector(chunk_id=pk, model_id=index.model_id, embedding=vector)
+                    ChunkVector(chunk_id=pk, model_id=index.row_id, embedding=vector)
                     for pk, vector in exact.items()
                 )
         return count
@@ -179,7 +179,7 @@ def _put_in_chunks(exact: dict[int, Any], model: str) -> None:
 
 
 def _target(column: models.ForeignKey[Any, Any]) -> Model:
-    return cast("Model", column.related_model)
+    return column.related_model
 
 
 def _put_ids(made: Sequence[models.Model], name: str, model: Model) -> None:

@@ -104,7 +104,7 @@ class Table:
         if self.has_labels:
             column = self.model._meta.get_field(self.has_labels)
             through = column.remote_field.through  # type: ignore[union-attr]  # many to many
-            own = self.model._meta.model_name
+            own = str(self.model._meta.model_name)
             slugs = through.objects.filter(**{own: OuterRef("pk")}).order_by("accesslabel__slug")
             rows = rows.annotate(label_slugs=ArraySubquery(slugs.values("accesslabel__slug")))
         return rows

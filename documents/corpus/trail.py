@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -65,7 +65,7 @@ def _own_lines() -> Iterator[str]:
         yield _line({"anchor": _written(anchor)})
 
 
-def _written(row: dict[str, Any]) -> dict[str, Any]:
+def _written(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values.written(value) for name, value in row.items()}
 
 

@@ -169,7 +169,7 @@ def _rows(table: Table) -> Iterator[dict[str, Any]]:
 
 
 def _target(column: models.ForeignKey[Any, Any]) -> type[models.Model]:
-    return column.related_model  # type: ignore[return-value]  # resolved: no name any more
+    return column.related_model
 
 
 def _public_ids(model: type[models.Model], ids: list[int]) -> list[str | None]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 from django.contrib.auth.models import User
 
-from documents import access, actions, batches, sweeping
+from documents import access, actions, batches, stored_files, sweeping
 from documents.batches import HandedIn, Terms
 from documents.errors import StorageError, ValidationProblem
 from documents.models import AuditEvent, BatchItem, PolicyVersion, UploadBatch
@@ -81,7 +81,7 @@ def test_each_file_of_an_archive_has_an_outcome_of_its_own(owner):
     with access.editing():
         detail = PolicyVersion.objects.get(policy__slug="hr-leave").detail
         assert (detail.file_name, detail.created_by) == ("leave.md", owner)
-    assert not batches._folder(batch.public_id).exists()
+    assert not stored_files.incoming(batch.public_id).exists()
 
 
 def test_loose_files_beside_archives_are_taken_and_a_bad_archive_does_not_hold_them_up(owner):
@@ -261,3 +261,17 @@ def test_the_sweeper_finds_a_batch_that_no_message_knows_of(owner, settings):
 
     assert sweeping.requeue_batches() == 0
     assert AuditEvent.objects.filter(action="batch_received").count() == 1
+
+
+def test_what_a_batch_left_when_it_was_broken_off_goes_after_a_day(owner, monkeypatch):
+    batch = batches.receive(handed_in(("a.md", policy_text("a"))), STAFF, actor=owner)
+    waiting, stray = stored_files.incoming(batch.public_id), stored_files.incoming("stray")
+    stray.mkdir()
+    assert stored_files.remove_stray_batches() == 0
+    monkeypatch.setattr(stored_files, "STRAY_AFTER_SECONDS", -1)
+
+    assert stored_files.remove_stray_batches() == 1
+
+    assert (waiting.exists(), stray.exists()) == (True, False)
+    batches.take_batch(batch.pk)
+    assert outcomes(batch) == [("a.md", "received", "")]

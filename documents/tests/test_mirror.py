@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from documents import access, actions, mirror, pipeline
 from documents.models import MirroredFile, Policy, PolicyVersion
@@ -213,7 +214,7 @@ def test_a_link_out_of_the_folder_is_not_followed(folder, tmp_path):
 
 def test_two_runs_over_one_mirror_do_not_meet(folder, monkeypatch):
     with access.editing():
-        monkeypatch.setattr(mirror.connection, "cursor", _Refusing)
+        monkeypatch.setattr(connection, "cursor", _Refusing)
         with pytest.raises(Exception, match="Another run brings the mirror"), mirror.alone("a"):
             pytest.fail("it began")
 

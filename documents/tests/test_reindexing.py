@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import override_settings
 
 from documents import access, actions, embedding, pipeline, reindexing, vectors
@@ -60,7 +61,7 @@ def direction(model: str, text: str) -> np.ndarray:
 
 
 @pytest.fixture
-def models(monkeypatch, settings) -> Iterator[FakeModels]:
+def models(monkeypatch, settings) -> FakeModels:
     """The fake models; the settings name the old one."""
     fake = FakeModels()
     for name in ("spec_at", "encode_passages", "encode_query"):
@@ -82,7 +83,7 @@ def text_of(name: str, sections: int = 5) -> str:
 def cosines(question: str = QUESTION) -> dict[str, float]:
     """What a search gives, by the text of each passage."""
     index = vectors.live()
-    vector = embedding.encode_query(question, "en", source=index.source)
+    vector = embedding.encode_query(question, "en", source=index.source).tolist()
     terms = analysis.query_terms(question, "en")
     with access.reading_as(Reader.with_labels(["all-staff"])) as reading:
         found = access.candidates(reading, vector, terms, index.searched)
@@ -334,6 +335,6 @@ def test_only_one_reindex_runs_at_a_time(models, monkeypatch):
         def fetchone(self) -> tuple[bool]:
             return (False,)
 
-    monkeypatch.setattr(reindexing.connection, "cursor", Refusing)
+    monkeypatch.setattr(connection, "cursor", Refusing)
     with pytest.raises(ValidationProblem, match="Another reindex"), reindexing.alone():
         pytest.fail("it began")

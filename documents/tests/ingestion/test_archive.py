@@ -6,6 +6,7 @@ import io
 import struct
 import zipfile
 import zlib
+from collections.abc import Mapping
 
 import pytest
 
@@ -17,7 +18,7 @@ LIMITS = ArchiveLimits(files=50, total_bytes=4_000_000, member_bytes=3_000_000)
 TEXT = "# Leave\n\nStaff receive 27 days of leave.\n"
 
 
-def packed(files: dict[str, bytes | str], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+def packed(files: Mapping[str, bytes | str], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     kept = io.BytesIO()
     with zipfile.ZipFile(kept, "w", method) as made:
         for name, data in files.items():

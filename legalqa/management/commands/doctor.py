@@ -18,7 +18,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from kombu.exceptions import OperationalError as BrokerDown
 
-from documents import embedding, health, proof, stored_files
+from documents import embedding, health, proof, reindexing, stored_files
 from documents.errors import EmbeddingError, ParseError
 from documents.ingestion.confined.program import run_program
 from documents.ingestion.confined.run import CannotStartError, parse_confined
@@ -243,6 +243,21 @@ def _audit() -> Part:
     return Part("audit", age <= proof.LATE_SECONDS, seen, remedy)
 
 
+def _vectors() -> Part:
+    try:
+        status = reindexing.status()
+    except DatabaseError as error:
+        return Part("vectors", False, str(error).splitlines()[0], "See database.")
+    except EmbeddingError as error:
+        return Part("vectors", False, error.message, "Put the files of the model back.")
+    remedy = "Run: python manage.py reindex"
+    if status.active and status.active != status.configured:
+        seen = f"the settings name {status.configured}, searches compare those of {status.active}"
+        return Part("vectors", False, seen, remedy)
+    seen = f"{status.done} of {status.wanted} published passages"
+    return Part("vectors", status.done == status.wanted, seen, remedy)
+
+
 CHECKS: tuple[Callable[[], Part], ...] = (
     _database,
     _migrations,
@@ -253,6 +268,7 @@ CHECKS: tuple[Callable[[], Part], ...] = (
     _sweeper,
     _audit,
     _model,
+    _vectors,
     _key,
     _parsers,
     _recognition,
