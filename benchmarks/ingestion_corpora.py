@@ -21,6 +21,7 @@ from pdfminer.layout import LTTextContainer
 _WORD_NS = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _UNSEEN = frozenset(["script", "style", "head", "template", "noscript", "title"])
 _KEPT = Path(__file__).resolve().parents[1] / "var" / "benchmarks" / "sources"
+_UNKNOWN_GLYPH = re.compile(r"\(cid:\d+\)")
 _MIN_PAGES = 3
 _MARGIN = 1 / 7  # of a page's height, at the top and at the foot
 _NEAR_POINTS = 4.0
@@ -232,8 +233,12 @@ def _seen_in_docx(data: bytes) -> str:
 
 
 def _seen_in_pdf(data: bytes) -> str:
-    """What pdfminer.six reads, without what stands in the margin of many pages."""
-    return "\n".join(line.text for line in without_furniture(_lines_of_pdf(data)))
+    """What pdfminer.six reads, without what stands in the margin of many pages.
+
+    `(cid:12)` is what it writes for a glyph that it knows no character of.
+    """
+    lines = without_furniture(_lines_of_pdf(data))
+    return "\n".join(_UNKNOWN_GLYPH.sub("", line.text) for line in lines)
 
 
 def without_furniture(lines: Sequence[PdfLine]) -> list[PdfLine]:
