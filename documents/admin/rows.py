@@ -14,6 +14,8 @@ from documents import access, lifecycle
 from documents.ingestion.effective import effective_date_in
 from documents.models import Chunk, PolicyVersion, VersionState
 
+WAITS = "Received, waits for a worker"
+
 
 def shown_rows(versions: QuerySet[PolicyVersion]) -> QuerySet[PolicyVersion]:
     """Versions with all that a row of a list shows, in a constant number of queries."""
@@ -39,7 +41,7 @@ def status_of(version: Any) -> dict[str, Any]:
     return {
         "version": str(version.public_id),
         "state": version.state,
-        "label": VersionState(version.state).label,
+        "label": WAITS if version.state == VersionState.RECEIVED else version.get_state_display(),
         "chunks": version.detail.chunk_count,
         "embedded": version.detail.embedded_count,
         "waiting": version.waiting,

@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 from django.db.models.functions import Now
 
 from documents import access, health, tasks
+from documents.admin import rows
 from documents.ingestion import store
 from documents.models import PolicyVersion
 from documents.tests import factories
@@ -84,3 +85,17 @@ def test_strays_are_removed_when_they_are_old():
     store.save(django_settings.FILES_DIR, b"of no version")
 
     assert _check(remove_strays=True)["removed"] == 0
+
+
+def test_the_page_says_that_an_upload_waits_for_a_worker():
+    waiting = rows.status_of(_row(factories.received()))
+    read = rows.status_of(_row(factories.parsed()))
+
+    assert waiting["label"] == "Received, waits for a worker"
+    assert waiting["is_moving"]
+    assert read["label"] == "Awaiting Approval"
+
+
+def _row(version: PolicyVersion) -> object:
+    with access.editing():
+        return rows.shown_rows(PolicyVersion.objects.filter(pk=version.pk)).get()
