@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.conf import settings
+from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponseBase
 
 from documents import audit
@@ -15,8 +16,8 @@ from legalqa.origin import client_address
 class OriginMiddleware:
     """Say where a request came from, for whatever is audited on its behalf.
 
-    A stream is audited while it is sent, after this has returned, so what was said stays said
-    then: under ASGI for the task of this one request.
+    A stream is audited while it is sent, after this has returned: under ASGI each request has a
+    task of its own, for the whole of which the address stays said.
     """
 
     sync_capable = True
@@ -35,8 +36,8 @@ class OriginMiddleware:
         before = audit.origin()
         audit.set_origin(client_address(request.META, settings.TRUSTED_PROXIES))
         response = self.get_response(request)
-        if isinstance(response, HttpResponseBase) and not response.streaming:
-            audit.set_origin(before)
+        if not isinstance(request, ASGIRequest):
+            audit.set_origin(before)  # the thread goes on to other things
         return response  # a response, or one to wait for in this same task
 
 

@@ -52,7 +52,7 @@ class QuestionAdmin(StaffAdmin[QuestionRecord]):
     search_fields = ("asker_name", "public_id")
     actions = ("erase_askers",)
 
-    def get_fields(self, request: HttpRequest, obj: QuestionRecord | None = None) -> list[str]:
+    def get_fields(self, request: HttpRequest, obj: QuestionRecord | None = None) -> Any:
         """The facts; the words for those who may read them."""
         shown = ["public_id", "asked_at", "asker_name", "as_of", "door", "ended"]
         return [*shown, "question", "shown_answer"] if request.user.has_perm(_READ) else shown
@@ -112,12 +112,9 @@ class QuestionAdmin(StaffAdmin[QuestionRecord]):
         self, request: HttpRequest, queryset: QuerySet[QuestionRecord]
     ) -> HttpResponse | None:
         """Say what would go; erase once that is confirmed."""
-        askers = [
-            erasure.Asker(user_id, name)
-            for user_id, name in sorted(
-                set(queryset.exclude(asker_id=None).values_list("asker_id", "asker_name"))
-            )
-        ]
+        pairs = set(queryset.values_list("asker_id", "asker_name"))
+        people = [erasure.Asker(pk, name) for pk, name in pairs if pk is not None]
+        askers = sorted(people, key=lambda asker: (asker.name, asker.user_id))
         if not askers:
             messages.warning(request, "These were asked by nobody in particular.")
             return None

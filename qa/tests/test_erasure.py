@@ -140,7 +140,7 @@ def test_words_that_were_altered_are_found_and_erased_ones_passed_over(settings)
     with access.editing():
         words = QuestionText.objects.get()
         words.question += " Really?"
-        words.shown["answer"] = "Staff receive 99 days."
+        words.shown = {**(words.shown or {}), "answer": "Staff receive 99 days."}
         words.save()
     found = [message for _, message in word_check.altered()]
     assert found == [
