@@ -20,7 +20,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, Permission, User
 from pgvector import HalfVector
 
-from documents import access, embedding, pipeline
+from documents import access, embedding, pipeline, vectors
 from documents.ingestion import layout, store
 from documents.models import (
     AccessLabel,
@@ -74,6 +74,7 @@ class Built:
     """Where each part of a world is in the database."""
 
     today: datetime.date
+    model: str = ""  # the name of the embedding model that vectors are said to be of
     users: dict[str, User] = field(default_factory=dict)
     labels: dict[str, AccessLabel] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
@@ -123,7 +124,7 @@ def fake_vectors() -> Iterator[None]:
 def build(world: World) -> Built:
     """All of a world, in the transaction that is open."""
     with access.editing():
-        made = Built(access.today())
+        made = Built(access.today(), vectors.active().spec.name)
         _labels(world, made)
         _people(world, made)
         add_policies(world, made, world.policies)
@@ -350,7 +351,7 @@ class _Written:
             effective_to=datetime.date.max if last is None else self.made.day(last),
             token_count=len(text.split()),
             embedding=HalfVector(vector(text)),
-            embedding_model="fake",
+            embedding_model=self.made.model,
         )
         self.chunks.append((row, chunk))
 
