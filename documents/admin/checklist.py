@@ -19,21 +19,11 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-_MOST_NAMED = 20
 _RULES = {
     "none": "Clean versions are published without approval; this one waits for a person.",
     "any": "Anyone with the right may approve it.",
     "four-eyes": "Another person than the uploader has to approve it.",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Readers:
-    """How many people could read a version, and who, for those who may see grants."""
-
-    count: int
-    names: tuple[str, ...]
-    is_cut: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +38,8 @@ class Checklist:
     warnings: tuple[Notice, ...]
     findings: QuerySet[Finding]
     undecided: int
-    readers: Readers
+    readers: int  # people who could read something of it
+    sees_people: bool
     opened: tuple[str, ...]
     impacts: tuple[Impact, ...]
 
@@ -68,7 +59,8 @@ def checklist_of(version: PolicyVersion, user: User) -> Checklist:
         warnings=stewards.warnings_of(version, user),
         findings=findings,
         undecided=blocking.filter(decision=Finding.Decision.PENDING).count(),
-        readers=_readers(version, user),
+        readers=len(readership.readers_of(version, None, readership.holders()).readers),
+        sees_people=user.has_perm(SEES_PEOPLE),
         opened=tuple(differences.opened_sections(version)),
         impacts=impacts_of(changes, user),
     )
@@ -86,11 +78,3 @@ def impacts_of(changes: differences.VersionChanges | None, user: User) -> tuple[
 def _counts(changes: Sequence[SectionChange]) -> tuple[tuple[str, int], ...]:
     counted = [(kind, sum(change.kind is kind for change in changes)) for kind in ChangeKind]
     return tuple((kind.value.replace("_", " "), n) for kind, n in counted if n)
-
-
-def _readers(version: PolicyVersion, user: User) -> Readers:
-    readers = readership.readers_of(version, None, readership.holders()).readers
-    names = [holder.username for holder, _ in readers]
-    may_see = user.has_perm(SEES_PEOPLE)
-    shown = tuple(names[:_MOST_NAMED]) if may_see else ()
-    return Readers(len(names), shown, may_see and len(names) > _MOST_NAMED)
