@@ -293,24 +293,33 @@ def begin_indexing(version_id: int) -> None:
     queue.enqueue("index_version", version_id)
 
 
-def claim_indexing(version_id: int) -> bool:
-    """Count a run that embeds a version; False when another began lately, or it was given up.
+def claim_indexing(version_id: int) -> int | None:
+    """The number of a run that embeds a version; None: another began lately, or it was given up.
 
-    A run that gets anywhere clears the count (`embed_chunks`), so that only passages on which
-    workers end are given up, however long the version is or the queue before it.
+    The run counts as a try once one of its batches begins, or its publication (`note_run`), and
+    no longer once one gave vectors (`embed_chunks`). So only passages on which workers end are
+    given up, however long the version is, or the queue in which its messages wait.
     """
     with access.editing():
         version = lifecycle.lock(version_id)
         detail = VersionDetail.objects.get(version=version)
         if version.state != VersionState.INDEXING:
-            return False
-        if detail.attempts and not lifecycle.is_stale(version_id):
-            return False
+            return None
+        touched = PolicyVersion.objects.filter(pk=version_id, updated_at__gt=detail.queued_at)
+        if touched.exists() and not lifecycle.is_stale(version_id):
+            return None
         if _is_given_up(detail):
-            return False
-        VersionDetail.objects.filter(pk=version_id).update(attempts=F("attempts") + 1)
+            return None
         lifecycle.touch(version_id)
-        return True
+        return detail.attempts + 1
+
+
+def note_run(version_id: int, run: int) -> None:
+    """Count a run that has begun to do something; each of its batches may say so."""
+    with access.editing():
+        VersionDetail.objects.filter(
+            pk=version_id, version__state=VersionState.INDEXING, attempts__lt=run
+        ).update(attempts=run)
 
 
 def batches_to_embed(version_id: int) -> list[list[int]]:
@@ -328,8 +337,13 @@ def batches_to_embed(version_id: int) -> list[list[int]]:
     return [ids[i : i + size] for i in range(0, len(ids), size)]
 
 
-def embed_chunks(version_id: int, chunk_ids: Sequence[int]) -> bool:
+def embed_chunks(version_id: int, chunk_ids: Sequence[int], *, run: int = 0) -> bool:
     """Give those of these chunks their vectors that lack them; True when none is left without.
+
+    Args:
+        version_id: internal id of the version.
+        chunk_ids: those of its passages that are this batch.
+        run: from `claim_indexing`; 0: not counted as a try.
 
     Raises:
         EmbeddingError: the model is missing or gave bad vectors.
@@ -343,6 +357,8 @@ def embed_chunks(version_id: int, chunk_ids: Sequence[int]) -> bool:
         chunks = list(vectors.lacking(wanted, index))
         built = vectors.built_for(version.language)
         unbuilt = list(vectors.lacking(wanted, built)) if built else []
+        if chunks:
+            note_run(version_id, run)
     with heartbeat.beating(version_id, Q(state=VersionState.INDEXING)):
         made = _encoded(chunks, version.language, index)
         made_beside = _encoded_beside(unbuilt, version.language, built)

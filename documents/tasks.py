@@ -43,12 +43,14 @@ def ingest_version(self: Task[Any, Any], version_id: int) -> None:
 def index_version(self: Task[Any, Any], version_id: int) -> None:
     """Fan a version's chunks out in batches; publish at once when none lacks a vector."""
     try:
-        if not pipeline.claim_indexing(version_id):
+        run = pipeline.claim_indexing(version_id)
+        if run is None:
             return
         batches = pipeline.batches_to_embed(version_id)
         for batch in batches:
-            queue.enqueue("embed_batch", version_id, batch)
+            queue.enqueue("embed_batch", version_id, batch, run)
         if not batches:
+            pipeline.note_run(version_id, run)
             pipeline.publish_version(version_id)
     except DATABASE_AWAY as error:
         raise self.retry(exc=error, countdown=2**self.request.retries) from error
@@ -60,7 +62,7 @@ def index_version(self: Task[Any, Any], version_id: int) -> None:
 
 
 @shared_task(bind=True, max_retries=5)
-def embed_batch(self: Task[Any, Any], version_id: int, chunk_ids: list[int]) -> None:
+def embed_batch(self: Task[Any, Any], version_id: int, chunk_ids: list[int], run: int = 0) -> None:
     """Embed one batch; whoever embeds the last one publishes the version.
 
     A batch that comes back from a worker that ended is left to the sweeper, which counts: given
@@ -70,7 +72,7 @@ def embed_batch(self: Task[Any, Any], version_id: int, chunk_ids: list[int]) -> 
         logger.warning("A worker ended while it embedded version %s: swept later.", version_id)
         return
     try:
-        if pipeline.embed_chunks(version_id, chunk_ids):
+        if pipeline.embed_chunks(version_id, chunk_ids, run=run):
             pipeline.publish_version(version_id)
     except DATABASE_AWAY as error:
         raise self.retry(exc=error, countdown=2**self.request.retries) from error

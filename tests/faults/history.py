@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import random
 import signal
 import subprocess
@@ -206,8 +207,7 @@ class Nemesis:
         self.history.ended.wait()
 
     def end(self) -> None:
-        for process in [*psutil.Process(self.worker.pid).children(recursive=True), self.worker]:
-            process.kill()
+        os.killpg(self.worker.pid, signal.SIGKILL)
         self.worker.wait()
 
 

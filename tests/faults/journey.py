@@ -122,7 +122,7 @@ def count_steps(at: Callable[[str], None]) -> None:
     around(tempfile, "mkstemp", "new file")
     around(os, "fsync", "flush of a file")
     around(Path, "replace", "rename of a file")
-    around(queue.current_app, "send_task", "message")
+    around(queue.__dict__["current_app"], "send_task", "message")
     around(pipeline, "read_confined", "parser")
     around(embedding, "encode_passages", "model")
 

@@ -7,6 +7,8 @@ import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -105,7 +107,7 @@ def _run(name: str, args: Sequence[object]) -> Callable[[], object]:
 def test_messages_that_come_again_do_their_work_once(broker, copies, order):
     received = actions.upload(_given("twice", text_of("twice")), actor=None)
     shuffled = random.Random(copies)  # noqa: S311 - the same order each time
-    seen = []
+    seen: list[tuple[str, list[Any]]] = []
     while broker.messages:
         batch = [message for message in broker.messages for _ in range(copies)]
         batch += seen if order == "out of order" else []
@@ -193,11 +195,11 @@ def test_of_two_approvals_at_once_exactly_one_wins(broker):
     one, other = (factories.user(), factories.user())
 
     results = together(
-        *[lambda p=p: actions.approve_version(version.pk, reviewer=p) for p in (one, other)]
+        *[partial(actions.approve_version, version.pk, reviewer=p) for p in (one, other)]
     )
     journey.work(broker)
 
-    assert sorted(type(result) for result in results if result) == [TransitionError]
+    assert [type(result) for result in results if result] == [TransitionError]
     assert journey.state_of(version.pk) == VersionState.PUBLISHED
     with access.editing():
         winner = VersionDetail.objects.get(pk=version.pk).approved_by_id
@@ -213,8 +215,8 @@ def test_of_an_approval_and_a_new_reading_at_once_exactly_one_wins(broker):
         pipeline.fail_version(version.pk, "The model is missing.", is_retryable=True)
 
         results = together(
-            lambda v=version: actions.approve_version(v.pk, reviewer=None),
-            lambda v=version: actions.retry_version(v.pk, actor=None),
+            partial(actions.approve_version, version.pk, reviewer=None),
+            partial(actions.retry_version, version.pk, actor=None),
         )
         journey.work(broker)
 
@@ -230,8 +232,8 @@ def test_a_version_that_is_rejected_while_it_is_approved_is_never_shown(broker):
         version = _awaiting(broker, f"refused-{number}")
 
         results = together(
-            lambda v=version: actions.approve_version(v.pk, reviewer=None),
-            lambda v=version: actions.reject_version(v.pk, reviewer=None, note="no"),
+            partial(actions.approve_version, version.pk, reviewer=None),
+            partial(actions.reject_version, version.pk, reviewer=None, note="no"),
         )
         journey.work(broker)
 
@@ -252,8 +254,8 @@ def test_a_publication_and_a_withdrawal_at_once_leave_nothing_readable(broker):
             pipeline.embed_chunks(version.pk, batch)
 
         results = together(
-            lambda v=version: pipeline.publish_version(v.pk),
-            lambda v=version: actions.withdraw_version(v.pk, actor=None, note="in error"),
+            partial(pipeline.publish_version, version.pk),
+            partial(actions.withdraw_version, version.pk, actor=None, note="in error"),
         )
         journey.work(broker)
 
@@ -313,7 +315,7 @@ def test_labels_changed_while_indexing_hold_from_the_first_moment(broker):
 def test_a_section_restricted_while_indexing_is_never_shown(broker):
     with _while_embedding(broker, "annex") as version:
         with access.editing():
-            section = version.sections.order_by("-ordinal").first()
+            section = version.sections.order_by("-ordinal")[0]
         actions.set_section_labels(section.pk, ["hr"], actor=None)
 
     assert (_shown("annex"), _shown("annex", "hr")) == (SECTIONS - 1, 1)
@@ -333,7 +335,7 @@ def test_what_is_deleted_while_embedding_leaves_nothing_behind(broker):
 def test_what_is_deleted_while_it_is_read_leaves_nothing_behind(broker):
     received = actions.upload(_given("read", text_of("read")), actor=None)
     version = factories.version(received.version_id)
-    inner = pipeline.read_confined
+    inner = factories._parse_here
 
     def delete_meanwhile(*args, **more):
         together(
@@ -413,6 +415,37 @@ def test_a_sweep_takes_those_that_wait_longest_and_no_more_than_there_is_room_fo
     assert sorted(args[0] for _, args in broker.messages) == sorted(ids[-2:])
     assert sweeping.requeue_due(0) == 0
     assert sweeping.requeue_due(100) == 3
+
+
+def test_batches_that_wait_in_a_long_queue_are_no_tries(broker):
+    """Each start of a run is a minute after the one before; no batch has had its turn yet."""
+    received = actions.upload(_given("behind", text_of("behind")), actor=None)
+    name, args = broker.messages.pop(0)
+    _run(name, args)()
+    for _ in range(10):
+        _shift(received.version_id, -1)
+        _run("index_version", [received.version_id])()
+    journey.work(broker)
+
+    assert journey.state_of(received.version_id) == VersionState.PUBLISHED
+    assert violations(received=[received.version_id]) == []
+
+
+def test_batches_that_get_nowhere_are_given_up_after_three_runs(broker):
+    version = _awaiting(broker, "nowhere")
+    actions.approve_version(version.pk, reviewer=None)
+    broken = mock.patch.object(embedding, "encode_passages", side_effect=MemoryError)
+    with broken:
+        for _ in range(4):
+            _shift(version.pk, -1)
+            _run("index_version", [version.pk])()
+            journey.work(broker)
+
+    failed = factories.version(version.pk)
+    assert failed.state == VersionState.FAILED
+    assert failed.detail.failure == (
+        "Given up after 3 tries. Embedding ended with MemoryError: the worker's log says more."
+    )
 
 
 def test_waiting_in_a_long_queue_is_no_try(broker):

@@ -6,6 +6,7 @@ import errno
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
@@ -65,7 +66,7 @@ def test_a_write_that_is_cut_short_leaves_nothing(monkeypatch):
     class Short:
         """A file that takes a few bytes, and then has no room."""
 
-        def __init__(self, file):
+        def __init__(self, file: Any) -> None:
             self.file = file
 
         def __enter__(self):

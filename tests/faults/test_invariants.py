@@ -28,7 +28,7 @@ def version(monkeypatch) -> PolicyVersion:
 
 
 def _first(version: PolicyVersion) -> Chunk:
-    return version.chunks.order_by("ordinal").first()
+    return version.chunks.order_by("ordinal")[0]
 
 
 def _lose_file(version):
