@@ -15,13 +15,15 @@ from django.db import connection
 from documents import access, actions, mirror, pipeline
 from documents.models import MirroredFile, Policy, PolicyVersion
 from documents.tests import factories
+from documents.tests.test_reindexing import models
 
 pytestmark = pytest.mark.django_db
+__all__ = ["models"]  # the fixture of fake models
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch) -> Path:
-    """A folder of three policies; files are read in this process."""
+def folder(models, tmp_path, monkeypatch) -> Path:
+    """A folder of three policies; files are read in this process, and no model is loaded."""
     factories.label()
     monkeypatch.setattr(pipeline, "read_confined", factories._parse_here)
     made = tmp_path / "handbook"
