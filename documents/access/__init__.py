@@ -55,6 +55,7 @@ from documents.access.staff import (
     allowed_hosts,
     manageable,
     managed_departments,
+    manages_all,
     policies_awaiting_review,
     version_summary,
 )
@@ -94,6 +95,7 @@ __all__ = [
     "labels_of",
     "manageable",
     "managed_departments",
+    "manages_all",
     "on_day",
     "past_ends",
     "policies_awaiting_review",

@@ -63,6 +63,18 @@ def manageable(user: User) -> QuerySet[Policy]:
     return Policy.objects.filter(department__in=departments)
 
 
+def manages_all(user: User, chunk_ids: Iterable[str]) -> bool:
+    """Whether a member of staff manages every policy that these passages are of.
+
+    A passage that is gone is of no policy: only a superuser manages that. Inside `editing`.
+    """
+    wanted = set(map(str, chunk_ids))
+    if user.is_superuser:
+        return True
+    found = Chunk.objects.filter(public_id__in=wanted, version__policy__in=manageable(user))
+    return found.count() == len(wanted)
+
+
 def managed_departments(user: User) -> frozenset[str]:
     """The departments whose policies a member of staff may manage; a superuser needs none."""
     if not user.is_active or not user.is_staff:

@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from documents import audit
+from documents import access, audit
 from documents.admin.base import StaffAdmin, staff
 from qa import erasure
 from qa.models import QuestionRecord, QuestionText
@@ -55,7 +55,12 @@ class QuestionAdmin(StaffAdmin[QuestionRecord]):
     def get_fields(self, request: HttpRequest, obj: QuestionRecord | None = None) -> Any:
         """The facts; the words for those who may read them."""
         shown = ["public_id", "asked_at", "asker_name", "as_of", "door", "ended"]
-        return [*shown, "question", "shown_answer"] if request.user.has_perm(_READ) else shown
+        if not request.user.has_perm(_READ):
+            return shown
+        words = _words(obj) if obj else None
+        # An answer quotes policies, and auditors look after departments: the question alone.
+        is_theirs = words is None or access.manages_all(staff(request), map(str, words.chunk_ids))
+        return [*shown, "question", "shown_answer" if is_theirs else "no_answer"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Asking makes them."""
@@ -104,6 +109,11 @@ class QuestionAdmin(StaffAdmin[QuestionRecord]):
         if words is None or words.shown is None:
             return "none" if words else "erased"
         return json.dumps(words.shown, ensure_ascii=False, indent=2)
+
+    @admin.display(description="answer as shown")
+    def no_answer(self, record: QuestionRecord) -> str:
+        """In the place of an answer that quotes other departments' policies."""
+        return "It rests on policies that you do not look after."
 
     @admin.action(
         permissions=["erase"], description="Erase all words of the askers of the selected"
