@@ -8,6 +8,7 @@ import pytest
 
 from documents import access
 from documents.admin.checklist import checklist_of
+from documents.models import PolicyVersion
 from documents.tests import factories
 from documents.tests.admin.support import person
 from evaluation.models import Question, QuestionSet
@@ -24,7 +25,7 @@ OLD = (
 NEW = OLD.replace("27 days", "30 days")
 
 
-def _two() -> tuple:
+def _two() -> tuple[PolicyVersion, PolicyVersion]:
     first = factories.published(
         OLD, policy_slug="leave", title="Leave", department="HR", effective_from=day(2024, 1, 1)
     )

@@ -9,8 +9,8 @@ import pytest
 from documents import access, actions
 from documents.access import Reader
 from documents.errors import ValidationProblem
-from documents.ingestion.comparison import ChangeKind
-from documents.models import Chunk, Section
+from documents.ingestion.comparison import ChangeKind, SectionChange
+from documents.models import Chunk, PolicyVersion, Section
 from documents.tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +35,24 @@ def _reader(*labels: str, ahead: bool = False) -> Reader:
     return Reader(None, plain.name, plain.labels, may_read_scheduled=ahead)
 
 
-def _two(**fields) -> tuple:
+def _history(reader: Reader) -> access.PolicyHistory:
+    found = access.history(reader, "gifts")
+    assert found is not None
+    return found
+
+
+def _number_on(found: access.PolicyHistory, on: datetime.date) -> int | None:
+    version = found.on(on)
+    return version.number if version else None
+
+
+def _changes(slug: str) -> list[SectionChange]:
+    found = access.readable_comparison(_reader(), slug, 1, 2)
+    assert found is not None
+    return [change for change in found.changes if change is not None]
+
+
+def _two(**fields) -> tuple[PolicyVersion, PolicyVersion]:
     first = factories.published(OLD, policy_slug="gifts", effective_from=day(2024, 1, 1))
     second = factories.published(NEW, policy_slug="gifts", effective_from=day(2025, 1, 1), **fields)
     return first, second
@@ -115,7 +132,7 @@ def test_a_version_under_another_label_is_in_no_history():
     factories.label("board")
     _two(labels=["board"])
 
-    plain, board = access.history(_reader(), "gifts"), access.history(_reader("board"), "gifts")
+    plain, board = _history(_reader()), _history(_reader("board"))
 
     assert [v.number for v in plain.versions] == [1]
     assert [v.number for v in board.versions] == [2, 1]
@@ -127,7 +144,7 @@ def test_a_version_to_come_is_there_for_those_alone_who_may_read_ahead():
     factories.published(OLD, policy_slug="gifts", effective_from=day(2024, 1, 1))
     factories.published(NEW, policy_slug="gifts", effective_from=day(2090, 1, 1))
 
-    now, ahead = access.history(_reader(), "gifts"), access.history(_reader(ahead=True), "gifts")
+    now, ahead = _history(_reader()), _history(_reader(ahead=True))
 
     assert [(v.number, v.effective_to) for v in now.versions] == [(1, None)]
     assert [(v.number, v.effective_to) for v in ahead.versions] == [
@@ -142,7 +159,7 @@ def test_withdrawn_versions_are_in_no_history():
     _, second = _two()
     actions.withdraw_version(second.pk, actor=None, note="in error")
 
-    found = access.history(_reader(), "gifts")
+    found = _history(_reader())
 
     assert [v.number for v in found.versions] == [1]
     assert access.readable_comparison(_reader(), "gifts", 1, 2) is None
@@ -155,10 +172,12 @@ def test_days_without_a_version_are_told_by_what_is_around_them():
     second = factories.published(NEW, policy_slug="gifts", effective_from=day(2024, 6, 1))
     actions.retire_version(second.pk, last_day=day(2024, 8, 31), actor=None)
 
-    found = access.history(_reader(), "gifts")
+    found = _history(_reader())
 
-    assert found.on(day(2024, 1, 1)).number == found.on(day(2024, 3, 31)).number == first.number
-    assert found.on(day(2024, 6, 1)).number == found.on(day(2024, 8, 31)).number == second.number
+    assert _number_on(found, day(2024, 1, 1)) == _number_on(found, day(2024, 3, 31)) == first.number
+    assert (
+        _number_on(found, day(2024, 6, 1)) == _number_on(found, day(2024, 8, 31)) == second.number
+    )
     assert found.gap_on(day(2023, 12, 31)) == access.Gap(None, day(2024, 1, 1))
     assert found.gap_on(day(2024, 4, 1)) == access.Gap(day(2024, 3, 31), day(2024, 6, 1))
     assert found.gap_on(day(2024, 9, 1)) == access.Gap(day(2024, 8, 31), None)
@@ -178,13 +197,13 @@ def test_a_version_begins_at_midnight_of_the_office_and_nowhere_else(settings):
     first = access.today()
     factories.published(OLD, policy_slug="gifts", effective_from=day(2024, 1, 1))
     factories.published(NEW, policy_slug="gifts", effective_from=first)
-    begun = access.history(_reader(), "gifts")
+    begun = _history(_reader())
 
     settings.OFFICE_TIME_ZONE = "Pacific/Pago_Pago"
     assert access.today() < first
-    not_yet = access.history(_reader(), "gifts")
+    not_yet = _history(_reader())
 
-    assert (begun.on(begun.today).number, not_yet.on(not_yet.today).number) == (2, 1)
+    assert (_number_on(begun, begun.today), _number_on(not_yet, not_yet.today)) == (2, 1)
     assert [v.number for v in not_yet.versions] == [1]
     assert not_yet.versions[0].effective_to is None  # an end to come tells of what follows
     with (
@@ -217,9 +236,7 @@ def test_a_clause_that_is_renumbered_has_the_same_words_and_a_figure_is_no_numbe
     factories.published(old, policy_slug="gifts", effective_from=day(2024, 1, 1))
     factories.published(new, policy_slug="gifts", effective_from=day(2025, 1, 1))
 
-    found = access.readable_comparison(_reader(), "gifts", 1, 2)
-
-    assert {(c.kind.value, c.old[0].number) for c in found.changes if c} == {
+    assert {(c.kind.value, c.old[0].number) for c in _changes("gifts")} == {
         ("removed", "1"),
         ("renumbered", "2"),
     }
@@ -229,5 +246,5 @@ def test_a_clause_that_is_renumbered_has_the_same_words_and_a_figure_is_no_numbe
     factories.published(
         text.replace("45 days", "5 days"), policy_slug="delay", effective_from=day(2025, 1, 1)
     )
-    [change] = access.readable_comparison(_reader(), "delay", 1, 2).changes
+    [change] = _changes("delay")
     assert [p.text for p in change.pieces][:2] == ["45 ", "5 "]

@@ -346,8 +346,9 @@ def test_a22_nothing_stale_is_found_after_a_section_went_and_another_was_renumbe
         assert set(live) <= {made.pk, *PolicyVersion.objects.values_list("pk", flat=True)}
     with access.reading_as(EVERYONE):
         assert set(Chunk.objects.values_list("version_id", flat=True)) == {made.pk}
-    changes = access.readable_comparison(EVERYONE, "data", 1, 2).changes
-    kinds = {(c.kind.value, (*c.old, *c.new)[0].number) for c in changes if c}
+    found = access.readable_comparison(EVERYONE, "data", 1, 2)
+    assert found is not None
+    kinds = {(c.kind.value, (*c.old, *c.new)[0].number) for c in found.changes if c}
     assert {("removed", "4.3"), ("renumbered", "7.3")} <= kinds
 
 
@@ -433,6 +434,7 @@ def test_an_answer_that_cited_what_was_deleted_stays_on_record_and_says_so(is_wh
     delete(pk, typed=made.policy.title, actor=None, note="the retention period is over")
 
     again = answer_log.stored_answer(asker, UUID(outcome.id))
+    assert again is not None
     assert (again["status"], again["claims"], again["sources"]) == ("answered", [], [])
     assert "can no longer be read" in again["notices"][0]
     assert "seven years" not in str(again)

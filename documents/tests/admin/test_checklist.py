@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import datetime
+from typing import Any
 
 import pytest
+from django.test import Client
 from django.urls import reverse
 
 from documents import access, actions
 from documents.errors import ValidationProblem
-from documents.models import AuditEvent, Section, VersionState
+from documents.models import AuditEvent, PolicyVersion, Section, VersionState
 from documents.tests import factories
 from documents.tests.admin.support import client_of, person, said, text_file
 
@@ -24,7 +26,7 @@ OLD = (
 NEW = OLD.replace("27 days", "30 days")
 
 
-def _two() -> tuple:
+def _two() -> tuple[PolicyVersion, PolicyVersion]:
     first = factories.published(
         OLD, policy_slug="leave", title="Leave", department="HR", effective_from=day(2024, 1, 1)
     )
@@ -140,7 +142,7 @@ def test_correcting_and_restoring_and_deleting_by_the_admin():
     owner = client_of(person("own", "policy owner", "HR"))
     root = client_of(factories.user("root", is_staff=True, is_superuser=True))
 
-    def act(browser, version, name, **given):
+    def act(browser: Client, version: PolicyVersion, name: str, **given: Any) -> Any:
         address = reverse("admin:documents_policyversion_act", args=[version.pk, name])
         return browser.post(address, given, follow=True)
 

@@ -68,6 +68,8 @@ def _objects(version: PolicyVersion) -> list[str]:
         f"{base}/policyversion/{pk}/history/",
         f"{base}/policyversion/{pk}/delete/",
         f"{base}/policyversion/{pk}/file/",
+        f"{base}/policyversion/{pk}/changes/{version.number}/",
+        f"{base}/policy/{version.policy_id}/delete-all/",
         f"{base}/policyversion/{pk}/labels/",
         f"{base}/policyversion/{pk}/readers/",
         f"{base}/policyversion/status/?version={version.public_id}",
@@ -76,7 +78,10 @@ def _objects(version: PolicyVersion) -> list[str]:
         f"{base}/chunk/{held.pk}/history/",
         *(
             f"{base}/policyversion/{pk}/do/{name}/"
-            for name in ("approve", "reject", "retry", "retire", "withdraw", "labels")
+            for name in (
+                *("approve", "reject", "retry", "retire", "withdraw", "labels"),
+                *("days", "correct", "restore", "delete"),
+            )
         ),
     ]
 
