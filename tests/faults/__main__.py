@@ -31,7 +31,7 @@ def main() -> int:
             "LEGALQA_MODEL_CACHE_DIR": str(Path(__file__).parents[2] / "var" / "models"),
             "LEGALQA_EMBED_BATCH_CHUNKS": "1",
             "LEGALQA_EMBEDDING_BACKEND": "onnx",
-            "LEGALQA_SWEEP_AFTER_SECONDS": "3",
+            "LEGALQA_SWEEP_AFTER_SECONDS": "10",
         }
         from tests.faults import history  # settings are read when it is imported
 
