@@ -157,7 +157,9 @@ class Nemesis:
         command = [sys.executable, "-m", "celery", "-A", "legalqa", "worker", "--concurrency", "2"]
         command += ["--loglevel", "CRITICAL"]
         quiet = subprocess.DEVNULL  # it says at length what is done to it
-        self.worker = subprocess.Popen(command, cwd=ROOT, stderr=quiet, start_new_session=True)
+        self.worker = subprocess.Popen(
+            command, cwd=ROOT, stdout=quiet, stderr=quiet, start_new_session=True
+        )
 
     def kill_child(self) -> None:
         for child in psutil.Process(self.worker.pid).children()[:1]:

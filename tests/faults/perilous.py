@@ -1,7 +1,8 @@
 """The worker's application with files that end it: `celery -A tests.faults.perilous:app worker`.
 
 A file whose name holds `deadly` kills whoever reads it, a passage with the word `deadly` whoever
-embeds it; reading a file named `slow` takes until somebody ends it.
+embeds it; reading a file named `slow` takes until somebody ends it, and embedding waits while
+there is a file `hold` beside the stored ones.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ def _die() -> None:
 @worker_init.connect
 def _set_traps(**_: object) -> None:
     django.setup()
+    from django.conf import settings
+
     from documents import embedding, pipeline
 
     reads, embeds = pipeline.process_file, embedding.encode_passages
@@ -41,6 +44,8 @@ def _set_traps(**_: object) -> None:
     def embed(texts: Sequence[str], *args: Any, **more: Any) -> Any:
         if any("deadly" in text for text in texts):
             _die()
+        while (settings.FILES_DIR / "hold").exists():
+            time.sleep(0.05)
         return embeds(texts, *args, **more)
 
     pipeline.process_file = read

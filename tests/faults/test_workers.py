@@ -12,10 +12,11 @@ from pathlib import Path
 
 import psutil
 import pytest
+from django.conf import settings as django_settings
 from django.db import connection
 from django.db.models.functions import Now
 
-from documents import access, actions, lifecycle, sweeping, tasks
+from documents import access, actions, sweeping, tasks
 from documents.access import Reader
 from documents.models import Chunk, Policy, PolicyVersion, VersionDetail, VersionState
 from documents.tests import factories
@@ -86,6 +87,12 @@ def _state(version_id: int) -> str:
         return PolicyVersion.objects.get(pk=version_id).state
 
 
+def _tries_of_embedding(version_id: int) -> int:
+    with access.editing():
+        rows = VersionDetail.objects.filter(version__state=VersionState.INDEXING)
+        return sum(rows.filter(pk=version_id).values_list("attempts", flat=True))
+
+
 def _embedded(version_id: int) -> int:
     with access.editing():
         return VersionDetail.objects.get(pk=version_id).embedded_count
@@ -141,11 +148,13 @@ def test_a_child_killed_while_it_reads_embeds_or_publishes_loses_nothing(worker)
     with access.editing():  # its name was all that was slow about it
         VersionDetail.objects.filter(pk=reading).update(file_name="quick.md")
 
+    hold = django_settings.FILES_DIR / "hold"
+    hold.touch()
     embedding = _upload("embedding")
-    _swept_until(lambda: _embedded(embedding) > 0, "the first batch")
-    if _state(embedding) == VersionState.INDEXING:
-        with _somebody_waits_for(lambda: lifecycle.lock(embedding)):
-            worker.kill_children()
+    wait_until(lambda: _tries_of_embedding(embedding) > 0, "the first batch")
+    worker.kill_children()
+    hold.unlink()
+    assert (_state(embedding), _embedded(embedding)) == (VersionState.INDEXING, 0)
 
     publishing = _upload("publishing")
     with access.editing():
