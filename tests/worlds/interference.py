@@ -177,6 +177,11 @@ def _add(random: Random, world: World, made: Built) -> str:
     """Some policies more."""
     names = shapes.words(30_000 + 500 * len(made.policies) + random.randrange(50_000))
     added = [generate.policy(random, names, world) for _ in range(random.randint(1, 3))]
+    if random.random() < 0.8:  # under both restrictions, which few hold
+        for version in (version for one in added for version in one.versions):
+            version.labels |= {
+                slug for slug, label in world.labels.items() if not label.is_audience
+            }
     with access.editing():
         build.add_policies(world, made, added)
     world.policies.extend(added)
