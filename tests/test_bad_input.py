@@ -30,7 +30,7 @@ from documents.errors import ParseError
 from documents.ingestion import store
 from documents.ingestion.confined import run
 from documents.ingestion.confined.limits import Usage
-from documents.management.commands.ingest import SUFFIXES
+from documents.management.waiting import SUFFIXES
 from documents.models import Chunk, Finding, PolicyVersion, VersionDetail, VersionState
 from documents.tests import factories
 from legalqa import services

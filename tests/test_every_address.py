@@ -168,7 +168,7 @@ def _values(route: str, name: str) -> list[Any]:
         return list(PolicyVersion.objects.values_list("pk", flat=True))[:2]
     if name == "proposal_id":
         return [*LabelProposal.objects.values_list("pk", flat=True), MISSING_NUMBER]
-    fixed = {
+    fixed: dict[str, list[Any]] = {
         "slug": [f"policy-{OURS}", f"policy-{THEIRS}", "no-such-policy"],
         "name": [*list(ACTS)[:4], "nothing"],
         "number": [1],

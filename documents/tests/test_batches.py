@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import shutil
 from collections.abc import Sequence
 
 import pytest
@@ -58,7 +59,7 @@ def take(files: Sequence[HandedIn], owner: User, terms: Terms = STAFF) -> Upload
 
 
 def test_each_file_of_an_archive_has_an_outcome_of_its_own(owner):
-    files = {
+    files: dict[str, bytes | str] = {
         "hr/leave.md": policy_text("leave"),
         "it/leave.md": policy_text("other leave"),
         "it/picture.png": b"\x89PNG\r\n\x1a\n" + bytes(50),
@@ -194,7 +195,7 @@ def test_nothing_is_kept_of_a_batch_that_cannot_be_written(owner, settings, monk
     def is_full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(batches.shutil, "copyfileobj", is_full)
+    monkeypatch.setattr(shutil, "copyfileobj", is_full)
     with pytest.raises(StorageError, match="nothing of them was kept"):
         batches.receive(handed_in(("a.md", policy_text("a"))), STAFF, actor=owner)
 

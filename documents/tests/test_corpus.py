@@ -138,7 +138,7 @@ def _plain(table: tables.Table, row: Any) -> dict[str, Any]:
     made = {c.name: values.written(getattr(row, c.attname)) for c in table.columns}
     for column in table.references:
         target = getattr(row, column.name)
-        name = tables.NATURAL[column.related_model] if target is not None else ""  # type: ignore[index]  # a model
+        name = tables.NATURAL[column.related_model] if target is not None else ""
         made[column.name] = str(getattr(target, name)) if target is not None else None
         if column.name == "access_class":
             made[column.name] = str(_slugs(target.key))

@@ -73,6 +73,7 @@ def test_a_policy_goes_with_all_that_hangs_on_it(django_capture_on_commit_callba
     assert not store.path_of(settings.FILES_DIR, sha256).exists()
     assert not picture.exists()
     event = AuditEvent.objects.get(action="policy_deleted")
+    assert event.before is not None
     assert event.before["slug"] == "loan"
     assert event.before["versions"][0]["sha256"] == sha256
     assert event.after == {"note": "it was never ours"}

@@ -9,6 +9,7 @@ import pytest
 from documents import access, actions, pipeline, succession
 from documents.access import Reader
 from documents.errors import TransitionError, ValidationProblem
+from documents.ingestion.process import process_document
 from documents.models import AuditEvent, Chunk, Section, VersionState
 from documents.tests import factories
 
@@ -110,7 +111,7 @@ def test_a_file_is_corrected_before_publication_at_every_step(step):
     )
 
     if job is not None:  # the worker that reads the first file comes to its end
-        pipeline._store(job, pipeline.process_document(
+        pipeline._store(job, process_document(
             V1.encode(), file_name="loan.md", title=None,
             count_tokens=lambda text: len(text.split()), screen=lambda *_: (),
         ))  # fmt: skip

@@ -80,7 +80,7 @@ class EventStreamResponse(StreamingHttpResponse):
         super().__init__(events, content_type=MEDIA_TYPE, headers=HEADERS)
         self._events = events
         if when_closed is not None:
-            self._resource_closers.append(when_closed)
+            self._resource_closers.append(when_closed)  # type: ignore[attr-defined]  # Django's stubs lack it
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """The events, and their end whatever happens."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.core.cache import caches
 from django.test import Client
 from redis.exceptions import ConnectionError as RedisDownError
 
@@ -80,7 +81,7 @@ def test_the_limit_holds_while_redis_is_down(monkeypatch: pytest.MonkeyPatch) ->
         raise RedisDownError
 
     for name in ("add", "incr", "get", "delete"):
-        monkeypatch.setattr(limits.caches[limits.SHARED], name, down)
+        monkeypatch.setattr(caches[limits.SHARED], name, down)
     for number in range(guessing.MOST_OF_NAME_AND_ADDRESS):
         assert not _log_in("nora", f"wrong-{number}")
 

@@ -145,7 +145,7 @@ def _texts(events: list[Event]) -> str:
 def _record() -> tuple[str, int]:
     with access.editing():
         events = AuditEvent.objects.filter(action="answer_withheld")
-        assert [event.after["reason"] for event in events] == ["rights_changed"]
+        assert [(event.after or {})["reason"] for event in events] == ["rights_changed"]
         return OutcomeRecord.objects.get().status, len(events)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from documents import access, batches
 from documents.models import PolicyVersion, UploadBatch
@@ -24,7 +25,7 @@ def people():
     )
 
 
-def _archive():
+def _archive() -> SimpleUploadedFile:
     files = {
         "hr/leave.md": "# Leave\n\n## 1 Days\n\nStaff receive 27 days.\n",
         "../evil.md": "# Evil\n\nText.\n",

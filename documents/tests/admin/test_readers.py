@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
-from django.http.response import HttpResponseBase
 
 from documents import access, actions, readership, relabelling
 from documents.access import Reader
@@ -66,14 +65,14 @@ def _ids(*slugs: str) -> list[int]:
     return [AccessLabel.objects.get(slug=slug).pk for slug in slugs]
 
 
-def _post(user: User, version: PolicyVersion, **data: object) -> HttpResponseBase:
+def _post(user: User, version: PolicyVersion, **data: object) -> Any:
     return client_of(user).post(f"{BASE}{version.pk}/labels/", data, follow=True)
 
 
-def _save(user: User, version: PolicyVersion, **data: object) -> HttpResponseBase:
+def _save(user: User, version: PolicyVersion, **data: object) -> Any:
     """Look at the effect, then save what was shown."""
     shown = _post(user, version, **data)
-    effect = shown.context["effect"]  # type: ignore[attr-defined]  # of the test client
+    effect = shown.context["effect"]
     assert effect is not None, support.said(shown)
     return _post(user, version, seen=effect.seen, **data)
 
@@ -288,7 +287,7 @@ def test_a_readers_page_says_who_reads_by_what_and_why_a_person_does_not(world):
     address = f"{BASE}{world.version.pk}/readers/"
     client = client_of(world.administrator)
 
-    page = client.get(address, {"section": annex.pk, "user": "ann"})
+    page = client.get(address, {"section": str(annex.pk), "user": "ann"})
 
     assert [(h.username, how) for h, how in page.context["readers"]] == [
         ("bea", "board: by the group board members")
@@ -296,7 +295,7 @@ def test_a_readers_page_says_who_reads_by_what_and_why_a_person_does_not(world):
     assert page.context["person"][1:] == (False, "lacks the audience board")
     world.bea.is_active = False
     world.bea.save()
-    page = client.get(address, {"section": annex.pk, "user": "bea"})
+    page = client.get(address, {"section": str(annex.pk), "user": "bea"})
     assert page.context["reader_count"] == 0
     assert page.context["person"][1:] == (False, "the account is disabled")
     assert client.get(address, {"section": 987654}).status_code == 404

@@ -144,7 +144,7 @@ def test_who_looked_as_whom_at_what_is_on_record(hana: User, administrator: Clie
     administrator.post("/preview/end/")
 
     events = AuditEvent.objects.filter(action__contains="preview").order_by("pk")
-    assert [(e.action, e.actor_name, e.after["as"]) for e in events] == [
+    assert [(e.action, e.actor_name, (e.after or {})["as"]) for e in events] == [
         ("preview_started", "adam", "hana"),
         ("policy_previewed", "adam", "hana"),
         ("preview_ended", "adam", "hana"),
