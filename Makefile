@@ -37,7 +37,7 @@ dev: setup ## the same, and restart the web process when code changes
 
 test: setup-dev ## all tests but those in a browser, with the coverage that they must reach
 	@OMP_NUM_THREADS=1 $(PY) -m pytest -m "not browser" -n $(or $(TEST_PROCESSES),2) \
-		--dist loadfile --cov --cov-report=term:skip-covered --cov-fail-under=90 $(PYTEST_ARGS)
+		--dist loadfile --no-loadscope-reorder --cov --cov-report=term:skip-covered --cov-fail-under=90 $(PYTEST_ARGS)
 
 test-browser: setup-dev ## the tests in a real Chromium
 	@CHROMIUM="$$(bin/chromium)" $(PY) -m pytest -m browser $(PYTEST_ARGS)

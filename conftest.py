@@ -34,6 +34,12 @@ def pytest_configure(config: pytest.Config) -> None:
     ensure_running()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files of tests that start processes and wait for them go first, so that none is left last."""
+    items.sort(key=lambda item: item.get_closest_marker("services") is None)
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings() -> None:
     """Create and migrate the test database as the owner."""

@@ -49,10 +49,11 @@ def test_no_page_holds_inline_script_or_style_and_all_have_the_header():
         f"documents/policy/{world.ours.policy_id}/history/",
         f"documents/policyversion/{world.ours.pk}/change/",
         f"documents/policyversion/{world.ours.pk}/history/",
-        *(
-            f"documents/policyversion/{world.ours.pk}/do/{act}/"
-            for act in ("approve", "reject", "labels")
-        ),
+        f"documents/policyversion/{world.ours.pk}/labels/",
+        f"documents/policyversion/{world.ours.pk}/readers/",
+        f"documents/policy/{world.ours.policy_id}/delete-all/",
+        "documents/labelgrant/person/?user=employee",
+        *(f"documents/policyversion/{world.ours.pk}/do/{act}/" for act in ("approve", "reject")),
         f"documents/chunk/{held.pk}/change/",
         f"documents/auditevent/{AuditEvent.objects.order_by('pk')[0].pk}/change/",
     ]

@@ -33,7 +33,14 @@ from documents.tests.ingestion.confined.hostile_parsers import ATTEMPTS
 ROOT = Path(__file__).resolve().parents[4]
 HOSTILE = "documents.tests.ingestion.confined.hostile_parsers:"
 FEW = Limits(cpu_seconds=2, memory_mb=200, output_mb=1)
-REFUSED = ("PermissionError", "OSError", "ValueError", "RuntimeError", "gaierror")
+REFUSED = (
+    "PermissionError",
+    "BlockingIOError",
+    "OSError",
+    "ValueError",
+    "RuntimeError",
+    "gaierror",
+)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the walls are Linux's")
 
