@@ -14,7 +14,7 @@ from documents import access, actions, pipeline, stewards
 from documents.access import Reader
 from documents.errors import ValidationProblem
 from documents.ingestion import store
-from documents.models import Chunk, Finding, PolicyVersion, VersionState
+from documents.models import AuditEvent, Chunk, Finding, PolicyVersion, VersionState
 from documents.tests import factories
 
 day = datetime.date
@@ -60,6 +60,7 @@ def _meanwhile(act: Callable[[], None]) -> threading.Thread:
     thread.start()
     for _ in range(200):
         with connection.cursor() as cursor:
+            cursor.execute("select pg_stat_clear_snapshot()")  # one is kept in a transaction
             cursor.execute(
                 "select 1 from pg_stat_activity where datname = current_database()"
                 " and wait_event_type = 'Lock'"
@@ -156,6 +157,47 @@ def test_a_version_whose_restricted_section_is_not_found_again_fails(monkeypatch
 
     failed = factories.version(version.pk)
     assert (failed.state, failed.detail.failure) == (VersionState.FAILED, pipeline.LABELS_LOST)
+
+
+def _fail_and_read_again(version: PolicyVersion) -> PolicyVersion:
+    actions.approve_version(version.pk, reviewer=None)
+    pipeline.fail_version(version.pk, "The model is missing.", is_retryable=True)
+    actions.retry_version(version.pk, actor=None)
+    pipeline.ingest_version(version.pk)
+    return factories.version(version.pk)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("release", [True, False])
+def test_a_decision_on_a_passage_is_kept_when_its_file_is_read_again(release):
+    version = factories.parsed(POISONED)
+    reviewer = factories.user("rita")
+    held = _held(version)
+    actions.decide_chunk(held.pk, release=release, reviewer=reviewer, note="I know this page")
+
+    again = _fail_and_read_again(version)
+
+    with access.editing():
+        passage = Chunk.objects.get(version=version, text=held.text)
+        decided = set(passage.findings.values_list("reviewer", "note"))
+        kept = AuditEvent.objects.filter(action="decisions_kept").count()
+    assert again.state == VersionState.AWAITING_APPROVAL
+    assert passage.state == (Chunk.State.RELEASED if release else Chunk.State.REJECTED)
+    assert decided == {(reviewer.pk, "I know this page")}
+    assert (passage.pk != held.pk, kept) == (True, 1)
+
+
+@pytest.mark.django_db
+def test_a_release_covers_no_finding_that_a_newer_rule_adds():
+    version = factories.parsed(POISONED)
+    held = _held(version)
+    actions.decide_chunk(held.pk, release=True, reviewer=None, note="I know this page")
+    with access.editing():  # as if the rule that found it were new
+        Finding.objects.filter(chunk=held).update(rule="an-older-rule")
+
+    _fail_and_read_again(version)
+
+    assert _held(version).text == held.text
 
 
 # Planted titles
