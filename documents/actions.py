@@ -97,19 +97,30 @@ def upload(given: Upload, *, actor: User | None) -> Received:
         stored_files.hold(sha256, given.data)
         labels = access.require_labels(given.labels)
         policy = _policy_for(given, labels, actor)
-        Policy.objects.select_for_update().get(pk=policy.pk)  # the same bytes twice at once
+        # Two uploads at once: the same bytes are one version, others get two numbers.
+        Policy.objects.select_for_update().get(pk=policy.pk)
         first = given.effective_from or access.today()
         same = _same_bytes(policy, sha256, first)
         if same is not None:
             return _received(same, is_duplicate=True)
         pipeline.check_dates(policy, first, given.effective_to)
-        if given.publish and not _has_audience(labels or policy.default_labels.all()):
-            raise ValidationProblem(
-                "Nobody could read this: name at least one audience label.", code="no_label"
-            )
+        if given.publish:
+            require_audience(labels or policy.default_labels.all())
         version = _create_version(policy, given, first, labels, sha256, actor)
         queue.enqueue("ingest_version", version.pk)
         return _received(version, is_duplicate=False)
+
+
+def require_audience(labels: Iterable[AccessLabel]) -> None:
+    """Refuse to publish what nobody could read.
+
+    Raises:
+        ValidationProblem: no audience among the labels.
+    """
+    if not _has_audience(labels):
+        raise ValidationProblem(
+            "Nobody could read this: name at least one audience label.", code="no_label"
+        )
 
 
 def _has_audience(labels: Iterable[AccessLabel]) -> bool:
@@ -215,7 +226,6 @@ def _create_version(
     sha256: str,
     actor: User | None,
 ) -> PolicyVersion:
-    Policy.objects.select_for_update().get(pk=policy.pk)  # two uploads at once get two numbers
     numbered = (policy.versions, policy.deleted_versions)  # a number is never given again
     last_number = max(rows.aggregate(n=Max("number"))["n"] or 0 for rows in numbered)
     end = given.effective_to + datetime.timedelta(days=1) if given.effective_to else None

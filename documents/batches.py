@@ -27,10 +27,10 @@ from django.conf import settings
 
 from documents import access, actions, audit, queue, stewards, stored_files
 from documents.errors import DocumentsError, ParseError, StorageError, ValidationProblem
-from documents.ingestion import archive
+from documents.ingestion import archive, store
 from documents.ingestion.archive import ArchiveLimits, Member
 from documents.ingestion.names import shown_name
-from documents.models import AccessLabel, BatchItem, UploadBatch
+from documents.models import BatchItem, UploadBatch
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -106,14 +106,8 @@ def _check(files: Sequence[HandedIn], terms: Terms, actor: User) -> None:
         )
     labels = access.require_labels(terms.labels)
     actions.check_terms(terms.publish, terms.effective_from, terms.effective_to)
-    if (
-        terms.publish
-        and labels
-        and not any(label.role == AccessLabel.Role.AUDIENCE for label in labels)
-    ):
-        raise ValidationProblem(
-            "Nobody could read this: name at least one audience label.", code="no_label"
-        )
+    if terms.publish and labels:
+        actions.require_audience(labels)
     stewards.department_for(actor, terms.department)
 
 
@@ -128,7 +122,7 @@ def _keep(files: Sequence[HandedIn], folder: Path) -> list[Path]:
                 target.flush()
                 os.fsync(target.fileno())
         for parent in (folder, folder.parent, folder.parent.parent):
-            _flush(parent)
+            store.flush_folder(parent)
     except OSError as error:
         logger.exception("A batch could not be stored in %s.", folder)
         raise StorageError(
@@ -136,14 +130,6 @@ def _keep(files: Sequence[HandedIn], folder: Path) -> list[Path]:
             "that fails too, tell whoever runs this site that the disk may be full."
         ) from error
     return paths
-
-
-def _flush(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _entries(source: int, path: Path, handed_in: HandedIn) -> Iterator[BatchItem]:

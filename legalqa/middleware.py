@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
@@ -13,12 +14,8 @@ from documents import audit
 from legalqa.origin import client_address
 
 
-class OriginMiddleware:
-    """Say where a request came from, for whatever is audited on its behalf.
-
-    A stream is audited while it is sent, after this has returned: under ASGI each request has a
-    task of its own, for the whole of which the address stays said.
-    """
+class _Middleware(ABC):
+    """What serves synchronous and asynchronous requests alike."""
 
     sync_capable = True
     async_capable = True
@@ -30,6 +27,18 @@ class OriginMiddleware:
         self.get_response = get_response
         if iscoroutinefunction(get_response):
             markcoroutinefunction(self)
+
+    @abstractmethod
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        """Answer a request."""
+
+
+class OriginMiddleware(_Middleware):
+    """Say where a request came from, for whatever is audited on its behalf.
+
+    A stream is audited while it is sent, after this has returned: under ASGI each request has a
+    task of its own, for the whole of which the address stays said.
+    """
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         """Answer, with the address of the client at hand."""
@@ -41,22 +50,11 @@ class OriginMiddleware:
         return response  # a response, or one to wait for in this same task
 
 
-class PrivateResponseMiddleware:
+class PrivateResponseMiddleware(_Middleware):
     """Forbid browsers and proxies to keep what one person may read.
 
     Static files are served before this runs and keep their own caching.
     """
-
-    sync_capable = True
-    async_capable = True
-
-    def __init__(
-        self,
-        get_response: Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]],
-    ) -> None:
-        self.get_response = get_response
-        if iscoroutinefunction(get_response):
-            markcoroutinefunction(self)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         """Answer, and mark the answer as private."""

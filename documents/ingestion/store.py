@@ -35,7 +35,7 @@ def save(directory: Path, data: bytes) -> str:
             file.flush()
             os.fsync(file.fileno())
         Path(name).replace(target)
-        _flush_folder(target.parent)
+        flush_folder(target.parent)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
@@ -67,7 +67,7 @@ def _holds(target: Path, sha256: str) -> bool:
         return hashlib.file_digest(file, "sha256").hexdigest() == sha256
 
 
-def _flush_folder(folder: Path) -> None:
+def flush_folder(folder: Path) -> None:
     """Make the new name itself survive a loss of power."""
     handle = os.open(folder, os.O_RDONLY)
     try:
